@@ -1,0 +1,115 @@
+package cookie
+
+import "time"
+
+// Reading is what RTT knows at an instant. All of it is zero where unknown.
+type Reading struct {
+	// Base is the least round-trip time of the last BaseSpan/2 to BaseSpan.
+	Base time.Duration
+	// P50 and P95 are quantiles of the samples that met no queue of payload; of
+	// the loaded ones where there are no others. P95, not P50, also counts the
+	// cookies that were given up, at the age they had.
+	P50, P95 time.Duration
+	// LoadedP50 and LoadedP95 are quantiles of the samples that met a queue.
+	LoadedP50, LoadedP95 time.Duration
+	// Samples, LoadedSamples and Censored say how many samples the quantiles rest
+	// on: those of the last one to two HalfSpans, not totals.
+	Samples, LoadedSamples, Censored uint64
+	// NewestAt is when the newest sample came, censored ones apart. On an idle
+	// connection the last values known stay; their age is for the caller to judge.
+	NewestAt time.Duration
+}
+
+// RTT summarises round-trip times: a windowed minimum, and quantiles of the
+// unloaded and of the loaded samples, both ageing. Make one with NewRTT. It is
+// not safe for concurrent use, not even Reading, which takes pending samples in.
+//
+// Memory is fixed: under 1 KiB before the first sample, at most 10 KiB more for
+// each of the two kinds of sample that comes at all.
+type RTT struct {
+	cfg      RTTConfig
+	base     windowedMin
+	unloaded digest
+	loaded   digest
+	newestAt time.Duration
+}
+
+// NewRTT returns an empty RTT. A config that does not validate is replaced by the
+// default.
+func NewRTT(cfg RTTConfig) *RTT {
+	cfg = cfg.orDefault()
+	d := digest{compression: cfg.Compression, span: cfg.HalfSpan, flushAfter: cfg.Flush}
+	return &RTT{cfg: cfg, base: windowedMin{half: cfg.BaseSpan / 2}, unloaded: d, loaded: d}
+}
+
+// Observe takes in a round-trip time measured at now, clamped to 0 and Max. Each
+// call's now is at or after the last one's. Every sample may lower the base, as
+// no queue makes a round trip shorter.
+func (r *RTT) Observe(now, rtt time.Duration, loaded bool) {
+	rtt = r.clamp(rtt)
+	r.base.observe(now, rtt)
+	r.newestAt = now
+	d := &r.unloaded
+	if loaded {
+		d = &r.loaded
+	}
+	d.add(sample{at: now, value: rtt})
+}
+
+// Censor takes in a round trip that was given up at now, having lasted age: its
+// true time is longer, so it raises the unloaded P95 and nothing else.
+func (r *RTT) Censor(now, age time.Duration) {
+	r.unloaded.add(sample{at: now, value: r.clamp(age), censored: true})
+}
+
+// Reading returns the quantiles as of now, with every sample so far counted.
+func (r *RTT) Reading(now time.Duration) Reading {
+	u, l := r.unloaded.read(now), r.loaded.read(now)
+	out := Reading{
+		Base: r.base.value(),
+		P50:  u.p50, P95: u.p95,
+		LoadedP50: l.p50, LoadedP95: l.p95,
+		Samples: u.n, LoadedSamples: l.n, Censored: u.censored,
+		NewestAt: r.newestAt,
+	}
+	if u.n == 0 {
+		out.P50, out.P95 = l.p50, max(l.p95, u.p95)
+	}
+	return out
+}
+
+// clamp keeps a time within [0, Max].
+func (r *RTT) clamp(d time.Duration) time.Duration {
+	return min(r.cfg.Max, max(0, d))
+}
+
+// windowedMin is a minimum over a window kept in two halves: the current half and
+// the one before. When idle for longer, the last minimum known stays.
+type windowedMin struct {
+	half          time.Duration
+	start         time.Duration // of the current half
+	current, last time.Duration
+	seen, hasLast bool
+}
+
+// observe takes in a value; now must not run backwards.
+func (w *windowedMin) observe(now, value time.Duration) {
+	switch age := now - w.start; {
+	case !w.seen || age >= 2*w.half:
+		w.start, w.current, w.hasLast = now, value, false
+	case age >= w.half:
+		w.last, w.hasLast = w.current, true
+		w.start, w.current = w.start+w.half, value
+	default:
+		w.current = min(w.current, value)
+	}
+	w.seen = true
+}
+
+// value returns the minimum, or 0 before the first value.
+func (w *windowedMin) value() time.Duration {
+	if w.hasLast {
+		return min(w.current, w.last)
+	}
+	return w.current
+}
