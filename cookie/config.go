@@ -119,14 +119,20 @@ type RTTConfig struct {
 	// (BBR takes 10 s because it can drain the queue by itself; we can't).
 	BaseSpan time.Duration
 
-	// Flush is how long a sample may wait in the ring before the digests, once
-	// there are any, take it in with the next sample. Longer makes fewer, larger
-	// visits. A Reading never waits for it.
+	// Flush is the period at which the digests take new samples in, at most 32
+	// each time; of more, a uniform choice. Longer costs less and sees less. 1 s
+	// makes the cost of a sample next to nothing at any rate of cookies. A Reading
+	// does not wait for it: it counts the pending ones too.
 	Flush time.Duration
 
 	// Max is the largest round-trip time taken at its word; longer ones are
 	// recorded as Max. 1 min is beyond all that is still a connection.
 	Max time.Duration
+
+	// Seed starts the random choice of samples; the same seed and samples give the
+	// same readings. 0, the default, draws one, so that a peer can't know which
+	// echoes will be looked at.
+	Seed uint64
 }
 
 // DefaultRTTConfig returns the values that the fields of RTTConfig explain.

@@ -1,13 +1,16 @@
 package cookie
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 )
 
-// ringSize is how many samples wait before the t-digests take them in together.
-// More saves little per sample; 32 are also enough for exact quantiles of a
-// connection that never has more, which then never pays for a t-digest.
+// ringSize is how many samples of one Flush reach the t-digests. 1000 cookies a
+// second then cost a visit of 32 samples, and a generation of ten minutes holds
+// 19,200 at most, which keeps its centroids few. As many are also enough for the
+// exact quantiles of a connection that never has more, which then pays for no
+// t-digest at all.
 const ringSize = 32
 
 // sample is one round-trip time on its way into the digest.
@@ -26,44 +29,60 @@ type quantiles struct {
 // digest is an ageing quantile digest: a ring of new samples in front of two
 // t-digests started one span apart. Both are fed, the older answers, and when it
 // is two spans old the younger takes its place; so an answer rests on the last
-// one to two spans. The ring alone serves as long as all fits into it.
-// Not safe for concurrent use.
+// one to two spans. Not safe for concurrent use.
 type digest struct {
 	compression  float64
 	span         time.Duration
 	flushAfter   time.Duration
+	seed         uint64
 	ring         []sample // nil until the first sample
+	since        time.Duration
+	offered      int // samples since the ring was last empty
 	older, newer generation
 	rng          source
 }
 
-// add takes in a sample; at must not run backwards.
+// add takes in a sample; at must not run backwards. Of more than a ringful
+// within one flush period a uniform choice is kept (reservoir sampling).
 func (d *digest) add(s sample) {
+	d.prepare(s.at)
+	if len(d.ring) == 0 {
+		d.since, d.offered = s.at, 0
+	}
+	d.offered++
+	if len(d.ring) < ringSize {
+		d.ring = append(d.ring, s)
+	} else if i := d.rng.IntN(d.offered); i < ringSize {
+		d.ring[i] = s
+	}
+}
+
+// prepare makes the ring fit for a sample at an instant.
+func (d *digest) prepare(at time.Duration) {
 	if d.ring == nil {
 		d.ring = make([]sample, 0, ringSize)
+		d.rng = newSource(d.seed)
 	}
-	if !d.older.live {
-		d.dropStale(s.at)
+	if d.older.live || len(d.ring) == ringSize {
+		d.flushIfDue(at)
+		return
 	}
-	if len(d.ring) == ringSize || d.older.live && len(d.ring) > 0 && s.at-d.ring[0].at >= d.flushAfter {
-		d.flush()
-	}
-	d.ring = append(d.ring, s)
+	d.dropStale(at)
 }
 
 // dropStale ages the ring while it has no t-digests behind it.
 func (d *digest) dropStale(now time.Duration) {
-	stale := 0
-	for stale < len(d.ring) && now-d.ring[stale].at >= 2*d.span {
-		stale++
-	}
-	if stale > 0 {
-		d.ring = slices.Delete(d.ring, 0, stale)
-	}
+	d.ring = slices.DeleteFunc(d.ring, func(s sample) bool {
+		return now-s.at >= 2*d.span
+	})
 }
 
-// flush puts the ring into the t-digests, each sample by its own time.
-func (d *digest) flush() {
+// flushIfDue puts the ring into the t-digests if its period is over, each sample
+// by its own time.
+func (d *digest) flushIfDue(now time.Duration) {
+	if len(d.ring) == 0 || now-d.since < d.flushAfter {
+		return
+	}
 	for _, s := range d.ring {
 		d.rotate(s.at)
 		d.older.add(s)
@@ -80,12 +99,8 @@ func (d *digest) flush() {
 
 // rotate makes the generations right for a sample at an instant.
 func (d *digest) rotate(at time.Duration) {
-	if d.rng.Rand == nil {
-		d.rng = newSource()
-	}
 	if d.older.live && at-d.older.start >= 2*d.span {
-		d.older, d.newer = d.newer, d.older
-		d.newer.live = false
+		d.promote()
 	}
 	if !d.older.live || at-d.older.start >= 2*d.span {
 		d.older.begin(at, d.compression, d.rng)
@@ -95,62 +110,63 @@ func (d *digest) rotate(at time.Duration) {
 	}
 }
 
+// promote lets the younger generation answer and retires the older.
+func (d *digest) promote() {
+	d.older, d.newer = d.newer, d.older
+	d.newer.live = false
+}
+
 // read returns the quantiles at an instant. Where nothing newer has come the last
 // samples known still answer, however old: the caller knows when they came.
 func (d *digest) read(now time.Duration) quantiles {
-	if !d.older.live {
-		return d.readRing()
+	if d.older.live {
+		d.flushIfDue(now)
+		if now-d.older.start >= 2*d.span && d.newer.count() > 0 {
+			d.promote()
+		}
 	}
-	if len(d.ring) > 0 {
-		d.flush()
-	}
-	if now-d.older.start >= 2*d.span && d.newer.count() > 0 {
-		d.older, d.newer = d.newer, d.older
-		d.newer.live = false
-	}
-	return quantilesOf(d.older.count(), d.older.censored, d.older.rank)
-}
-
-// readRing answers exactly, from the ring alone.
-func (d *digest) readRing() quantiles {
 	var buf [ringSize]time.Duration
-	values := buf[:len(d.ring)]
-	censored := uint64(0)
+	pending := buf[:len(d.ring)]
+	censored := d.older.censoredCount()
 	for i, s := range d.ring {
-		values[i] = s.value
+		pending[i] = s.value
 		if s.censored {
 			censored++
 		}
 	}
-	slices.Sort(values)
-	return quantilesOf(uint64(len(values)), censored, func(index float64) time.Duration {
-		return interpolate(values, index)
-	})
+	slices.Sort(pending)
+	return d.quantiles(pending, d.older.count()+uint64(len(pending)), censored)
 }
 
-// quantilesOf reads the two quantiles of total samples through rank. The high one
-// is taken over all of them. The median is that of the measured ones: a censored
-// sample is older than the newer echoes that overtook it, so it belongs to the
-// upper end, and leaving c of them out only moves the rank.
-func quantilesOf(total, censored uint64, rank func(index float64) time.Duration) quantiles {
+// quantiles reads both quantiles of the older generation and the sorted pending
+// samples together. The high one is taken over all of them, the median over the
+// measured ones: a censored sample is older than the newer echoes that overtook
+// it, so it belongs to the upper end, and leaving c of those out only lowers the
+// rank.
+func (d *digest) quantiles(pending []time.Duration, total, censored uint64) quantiles {
 	q := quantiles{n: total - censored, censored: censored}
 	if total == 0 {
 		return q
 	}
-	q.p95 = rank(0.95 * float64(total-1))
+	q.p95 = d.older.rank(pending, 0.95*float64(total-1))
 	if q.n > 0 {
-		q.p50 = rank(0.5 * float64(q.n-1))
-		q.p95 = max(q.p95, q.p50)
+		q.p50 = d.older.rank(pending, 0.5*float64(q.n-1))
 	}
 	return q
 }
 
-// interpolate reads a sorted, non-empty slice at a fractional index within it.
-func interpolate(sorted []time.Duration, index float64) time.Duration {
-	i := int(index)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
+// source is the random numbers of a digest: the reservoir's, and the t-digest's,
+// which spreads its merges with them. The library's own source takes 5 KiB, this
+// one 32 B.
+type source struct{ *rand.Rand }
+
+// newSource returns a source that starts at seed, or anywhere if seed is 0.
+func newSource(seed uint64) source {
+	if seed == 0 {
+		seed = rand.Uint64()
 	}
-	low, high := sorted[i], sorted[i+1]
-	return low + time.Duration((index-float64(i))*float64(high-low))
+	return source{rand.New(rand.NewPCG(seed, 0))}
 }
+
+// Intn gives the library the name that it asks for.
+func (s source) Intn(n int) int { return s.IntN(n) }

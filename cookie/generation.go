@@ -1,24 +1,10 @@
 package cookie
 
 import (
-	"math/rand/v2"
 	"time"
 
 	tdigest "github.com/caio/go-tdigest/v4"
 )
-
-// source is the t-digest's random numbers, used to spread merges evenly. The
-// library's own takes 5 KiB; this one takes 32 B. It needs no secrecy: whatever
-// it draws, the quantiles are clamped and the number of centroids is bounded.
-type source struct{ *rand.Rand }
-
-// newSource returns a source with a fixed seed, so that runs can be repeated.
-func newSource() source {
-	return source{rand.New(rand.NewPCG(1, 2))}
-}
-
-// Intn gives the library the name that it asks for.
-func (s source) Intn(n int) int { return s.IntN(n) }
 
 // generation is one t-digest and what the t-digest does not keep.
 type generation struct {
@@ -38,7 +24,7 @@ func (g *generation) begin(at time.Duration, compression float64, rng source) {
 		g.td.Reset()
 	}
 	g.start, g.live = at, true
-	g.min, g.max, g.censored = 0, 0, 0
+	g.censored = 0
 }
 
 // count returns how many samples the generation holds, censored ones included.
@@ -49,9 +35,17 @@ func (g *generation) count() uint64 {
 	return g.td.Count()
 }
 
+// censoredCount returns how many of them are censored.
+func (g *generation) censoredCount() uint64 {
+	if !g.live {
+		return 0
+	}
+	return g.censored
+}
+
 // add takes in one sample.
 func (g *generation) add(s sample) {
-	if n := g.td.Count(); n == 0 {
+	if g.td.Count() == 0 {
 		g.min, g.max = s.value, s.value
 	} else {
 		g.min, g.max = min(g.min, s.value), max(g.max, s.value)
@@ -75,12 +69,38 @@ func (g *generation) compact() {
 	}
 }
 
-// rank returns the value at a rank, a fractional index from 0 to count-1, clamped
-// to what was seen: the library extrapolates beyond its outermost centroids.
-func (g *generation) rank(index float64) time.Duration {
-	if g.min == g.max {
-		return g.min
+// rank returns the value at a rank, a fractional index from 0 to the number of
+// samples less one, over the generation and the sorted pending samples, of which
+// together there must be one at least. The library's own quantile knows no
+// pending ones and extrapolates beyond what was seen.
+func (g *generation) rank(pending []time.Duration, index float64) time.Duration {
+	least, greatest := g.extremes(pending)
+	w := walk{rank: index, value: float64(least)}
+	if g.live {
+		g.td.ForEachCentroid(func(mean float64, count uint64) bool {
+			for len(pending) > 0 && float64(pending[0]) <= mean {
+				w.visit(float64(pending[0]), 1)
+				pending = pending[1:]
+			}
+			w.visit(mean, float64(count))
+			return !w.done
+		})
 	}
-	q := min(1, max(0, index/float64(g.td.Count()-1)))
-	return min(g.max, max(g.min, time.Duration(g.td.Quantile(q))))
+	for _, p := range pending {
+		w.visit(float64(p), 1)
+	}
+	return w.end(float64(greatest))
+}
+
+// extremes returns the least and the greatest sample, the sorted pending ones
+// included.
+func (g *generation) extremes(pending []time.Duration) (least, greatest time.Duration) {
+	if len(pending) == 0 {
+		return g.min, g.max
+	}
+	least, greatest = pending[0], pending[len(pending)-1]
+	if g.count() > 0 {
+		least, greatest = min(least, g.min), max(greatest, g.max)
+	}
+	return least, greatest
 }

@@ -119,7 +119,7 @@ func (q *Queue) Echo(v Value, now time.Duration, received uint64) Echo {
 		q.counts.Forged++
 		return Echo{Outcome: Forged}
 	}
-	seq := q.perm.decode(uint32(v &^ markBit))
+	seq := q.sequence(v)
 	if seq >= q.next {
 		return q.unknown(v)
 	}
@@ -209,16 +209,27 @@ func (q *Queue) rekey() {
 	q.history = history{}
 }
 
-// outstandingEntry finds v among the outstanding cookies, or returns nil. The
-// caller mostly asks about the one just issued, which needs no decoding.
+// sequence returns the sequence number of a value, issued or not. Two values are
+// known without decoding: echoes mostly answer the oldest outstanding cookie, and
+// the caller mostly marks or withdraws the newest.
+func (q *Queue) sequence(v Value) uint32 {
+	if q.front != q.next {
+		if q.at(q.front).value == v {
+			return q.front
+		}
+		if q.at(q.next-1).value == v {
+			return q.next - 1
+		}
+	}
+	return q.perm.decode(uint32(v &^ markBit))
+}
+
+// outstandingEntry finds v among the outstanding cookies, or returns nil.
 func (q *Queue) outstandingEntry(v Value) *entry {
 	if v&markBit == 0 || q.waiting == 0 {
 		return nil
 	}
-	seq := q.next - 1
-	if q.at(seq).value != v {
-		seq = q.perm.decode(uint32(v &^ markBit))
-	}
+	seq := q.sequence(v)
 	if seq < q.front || seq >= q.next || q.at(seq).state != outstanding {
 		return nil
 	}

@@ -13,7 +13,8 @@ type Reading struct {
 	// LoadedP50 and LoadedP95 are quantiles of the samples that met a queue.
 	LoadedP50, LoadedP95 time.Duration
 	// Samples, LoadedSamples and Censored say how many samples the quantiles rest
-	// on: those of the last one to two HalfSpans, not totals.
+	// on: of the last one to two HalfSpans, at most 32 for each Flush. They are not
+	// totals; Counts has those.
 	Samples, LoadedSamples, Censored uint64
 	// NewestAt is when the newest sample came, censored ones apart. On an idle
 	// connection the last values known stay; their age is for the caller to judge.
@@ -22,7 +23,7 @@ type Reading struct {
 
 // RTT summarises round-trip times: a windowed minimum, and quantiles of the
 // unloaded and of the loaded samples, both ageing. Make one with NewRTT. It is
-// not safe for concurrent use, not even Reading, which takes pending samples in.
+// not safe for concurrent use, not even Reading, which ages what it reads.
 //
 // Memory is fixed: under 1 KiB before the first sample, at most 10 KiB more for
 // each of the two kinds of sample that comes at all.
@@ -38,7 +39,12 @@ type RTT struct {
 // default.
 func NewRTT(cfg RTTConfig) *RTT {
 	cfg = cfg.orDefault()
-	d := digest{compression: cfg.Compression, span: cfg.HalfSpan, flushAfter: cfg.Flush}
+	d := digest{
+		compression: cfg.Compression,
+		span:        cfg.HalfSpan,
+		flushAfter:  cfg.Flush,
+		seed:        cfg.Seed,
+	}
 	return &RTT{cfg: cfg, base: windowedMin{half: cfg.BaseSpan / 2}, unloaded: d, loaded: d}
 }
 
