@@ -1,0 +1,119 @@
+package burst
+
+import (
+	"math"
+	"time"
+)
+
+// maxRounds bounds the rounds of a slow start: 2^30 initial windows exceed any cap.
+const maxRounds = 30
+
+// stalls is how many rounds of a slow start end in silence: until the window covers the path,
+// ceil(log2(R/(S W0))).
+func stalls(rtt time.Duration, rate SecondsPerByte, window int64) int {
+	if rtt <= 0 {
+		return 0
+	}
+	x := rtt.Seconds() / (float64(rate) * float64(window))
+	if !(x > 1) { // also when the rate is not a number
+		return 0
+	}
+	return min(int(math.Ceil(math.Log2(x))), maxRounds)
+}
+
+// windows is how many windows of a slow start it takes to carry so many bytes,
+// ceil(log2(bytes/W0 + 1)).
+func windows(bytes, window int64) int {
+	return int(math.Ceil(math.Log2(float64(max(bytes, 0))/float64(window) + 1)))
+}
+
+// ramp is the part of a burst that is left out as slow start.
+type ramp struct {
+	cut      point         // where the rest begins
+	steps    int           // steps of the curve beyond the cut
+	short    bool          // the burst ended within its slow start
+	capped   bool          // the slow start is longer than we leave out
+	overrun  time.Duration // time on the ramp that a slow start does not explain: to be put back
+	putBack  int64         // the share of its bytes that goes with it
+	restRate SecondsPerByte
+}
+
+// leaveOut finds the ramp of the open burst. The rounds need the rate and the rate needs the
+// rounds: start from the last estimate, else from the burst's last quarter, and go round again with
+// the rate of what remains.
+func (w *Window) leaveOut() ramp {
+	r := ramp{steps: w.curve.n}
+	if !w.burst.ramping || w.path.BaseRTT <= 0 || w.curve.head.bytes == 0 {
+		return r
+	}
+	own := w.curve.lastQuarter()
+	rate := w.path.Rate
+	if rate <= 0 {
+		rate = own
+	}
+	r = w.cutAt(rate)
+	if r.short && own > rate {
+		// The last estimate is from a faster time; this burst itself may be long enough.
+		r = w.cutAt(own)
+	}
+	for range 2 {
+		if r.short || r.restRate <= 0 {
+			break
+		}
+		r = w.cutAt(r.restRate)
+	}
+	return r
+}
+
+// cutAt leaves out W0(2^Q - 1) bytes and one window more, so that the last stall lies inside: by
+// byte count, never by the length of a gap, or a pacer could hide its silence here.
+func (w *Window) cutAt(rate SecondsPerByte) ramp {
+	c, b, w0 := w.curve, &w.burst, w.cfg.InitialWindow
+	q := stalls(w.path.BaseRTT, rate, w0)
+	bytes := w0 * (1<<q - 1)
+	r := ramp{steps: c.n, capped: bytes > w.rampCap()}
+	bytes = min(bytes, w.rampCap())
+	if skip := bytes + w0 - b.before - b.lead; q > 0 && skip > 0 {
+		var ok bool
+		r.cut, r.steps, ok = c.after(skip)
+		r.short = !ok
+	}
+	r.restRate = perByte(c.head.time-r.cut.time, c.head.bytes-r.cut.bytes)
+	if r.cut.time > 0 {
+		r.putBackOverrun(w.rampAllowance(q, r, rate))
+	}
+	return r
+}
+
+// rampAllowance is the time the ramp may take before it is the peer's fault: twice its stalls, and
+// the bytes themselves at the rate of the rest.
+func (w *Window) rampAllowance(q int, r ramp, rate SecondsPerByte) time.Duration {
+	b, w0 := &w.burst, w.cfg.InitialWindow
+	rounds := min(q, windows(b.before+b.lead+r.cut.bytes, w0)) - windows(b.before, w0)
+	if r.restRate > 0 {
+		rate = r.restRate
+	}
+	serial := time.Duration(float64(rate) * float64(r.cut.bytes) * 1e9)
+	return 2*time.Duration(max(rounds, 0))*w.path.BaseRTT + serial
+}
+
+// putBackOverrun returns the time beyond the allowance to the rate together with the same share of
+// the ramp's bytes: time alone would read too slow. Each second beyond takes back two, so that at
+// twice the allowance nothing is left out and a dribbled ramp reads its true rate, without a step at
+// which a little more jitter changes everything.
+func (r *ramp) putBackOverrun(allowed time.Duration) {
+	if r.cut.time <= allowed {
+		return
+	}
+	r.overrun = min(r.cut.time, 2*(r.cut.time-allowed))
+	share := float64(r.overrun) / float64(r.cut.time)
+	r.putBack = int64(math.Round(share * float64(r.cut.bytes)))
+}
+
+// rampCap is the most bytes left out as slow start.
+func (w *Window) rampCap() int64 {
+	if w.path.Confirmed {
+		return w.cfg.RampCapConfirmed
+	}
+	return w.cfg.RampCap
+}
