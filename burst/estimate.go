@@ -126,13 +126,15 @@ type Estimation struct {
 }
 
 // Reading returns the estimate as of an instant. Ageing changes no rate and no coverage by itself,
-// only what new samples weigh against old ones.
+// only what new samples weigh against old ones; but evidence that has aged to less than a byte is
+// forgotten.
 func (e *Estimate) Reading(at time.Duration) Estimation {
+	left := e.decay(at - e.at)
 	r := Estimation{UpperBound: e.agedBound(at), Bursts: e.bursts}
-	if e.covered > 0 {
+	if e.covered*left >= 1 {
 		r.Coverage = int64(math.Round(e.coveredSquared / e.covered))
 	}
-	if e.bytes > 0 {
+	if e.bytes*left >= 1 {
 		rate := e.seconds / e.bytes
 		r.Rate = SecondsPerByte(rate)
 		r.StandardError = SecondsPerByte(e.standardError(rate))

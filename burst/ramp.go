@@ -22,9 +22,9 @@ func stalls(rtt time.Duration, rate SecondsPerByte, window int64) int {
 }
 
 // windows is how many windows of a slow start it takes to carry so many bytes,
-// ceil(log2(bytes/W0 + 1)).
+// ceil(log2(bytes/W + 1)).
 func windows(bytes, window int64) int {
-	return int(math.Ceil(math.Log2(float64(max(bytes, 0))/float64(window) + 1)))
+	return int(math.Ceil(math.Log2(float64(bytes)/float64(window) + 1)))
 }
 
 // ramp is the part of a burst that is left out as slow start.
@@ -65,15 +65,19 @@ func (w *Window) leaveOut() ramp {
 	return r
 }
 
-// cutAt leaves out W0(2^Q - 1) bytes and one window more, so that the last stall lies inside: by
-// byte count, never by the length of a gap, or a pacer could hide its silence here.
+// cutAt leaves out W(2^Q - 1) bytes and one initial window more, so that the last stall lies inside:
+// by byte count, never by the length of a gap, or a pacer could hide its silence here. W is the
+// initial window and what had been delivered since the connection was cold, for in a slow start the
+// window grows by every byte acknowledged.
 func (w *Window) cutAt(rate SecondsPerByte) ramp {
-	c, b, w0 := w.curve, &w.burst, w.cfg.InitialWindow
-	q := stalls(w.path.BaseRTT, rate, w0)
-	bytes := w0 * (1<<q - 1)
-	r := ramp{steps: c.n, capped: bytes > w.rampCap()}
-	bytes = min(bytes, w.rampCap())
-	if skip := bytes + w0 - b.before - b.lead; q > 0 && skip > 0 {
+	c, b := w.curve, &w.burst
+	window := w.cfg.InitialWindow + b.before
+	q := stalls(w.path.BaseRTT, rate, window)
+	bytes := float64(window) * (math.Exp2(float64(q)) - 1)
+	limit := float64(w.rampCap())
+	r := ramp{steps: c.n, capped: bytes > limit}
+	skip := int64(min(bytes, limit)) + w.cfg.InitialWindow - b.lead
+	if q > 0 && skip > 0 {
 		var ok bool
 		r.cut, r.steps, ok = c.after(skip)
 		r.short = !ok
@@ -88,13 +92,13 @@ func (w *Window) cutAt(rate SecondsPerByte) ramp {
 // rampAllowance is the time the ramp may take before it is the peer's fault: twice its stalls, and
 // the bytes themselves at the rate of the rest.
 func (w *Window) rampAllowance(q int, r ramp, rate SecondsPerByte) time.Duration {
-	b, w0 := &w.burst, w.cfg.InitialWindow
-	rounds := min(q, windows(b.before+b.lead+r.cut.bytes, w0)) - windows(b.before, w0)
+	b := &w.burst
+	rounds := min(q, windows(b.lead+r.cut.bytes, w.cfg.InitialWindow+b.before))
 	if r.restRate > 0 {
 		rate = r.restRate
 	}
 	serial := time.Duration(float64(rate) * float64(r.cut.bytes) * 1e9)
-	return 2*time.Duration(max(rounds, 0))*w.path.BaseRTT + serial
+	return 2*time.Duration(rounds)*w.path.BaseRTT + serial
 }
 
 // putBackOverrun returns the time beyond the allowance to the rate together with the same share of

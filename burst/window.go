@@ -39,14 +39,15 @@ type Window struct {
 	tight       time.Duration // the spacing, from cfg and path
 	rampSpacing time.Duration // the spacing between the windows of a slow start
 
-	seen        bool // any payload ever
-	asked       bool // Data of ours went out since the last arrival
-	askedBefore bool // and since the last opening
-	fresh       bool // the next burst answers a request of ours: it may be ramping
-	answered    bool // the oldest open fetch has had payload while it was alone
-	rated       bool // this fetch has had a rate
-	grown       int64
-	need        int64         // bytes that must have come before the next stall passes as slow start
+	seen        bool  // any payload ever
+	asked       bool  // Data of ours went out since the last arrival, first at askedAt
+	askedBefore bool  // and since the last opening
+	fresh       bool  // the next burst answers a request of ours: it may be ramping
+	answered    bool  // the oldest open fetch has had payload while it was alone
+	rated       bool  // this fetch has had a rate
+	grown       int64 // payload since the connection was last cold
+	need        int64 // bytes that must have come before the next stall passes as slow start
+	askedAt     time.Duration
 	last        time.Duration // the last payload arrival
 	from        time.Duration // time before this is accounted for
 	fetchBytes  int64         // payload since the first of the open fetches began
@@ -126,7 +127,10 @@ func (w *Window) SetPath(p Path) {
 
 // Asked says that a Data frame of ours went out.
 func (w *Window) Asked(at time.Duration) {
-	w.asked, w.askedBefore = true, true
+	if !w.asked {
+		w.asked, w.askedAt = true, at
+	}
+	w.askedBefore = true
 	if len(w.fetches) > 0 {
 		return
 	}
@@ -152,7 +156,7 @@ func (w *Window) Arrive(a Arrival) (s Sample, closed bool) {
 		return s, false
 	}
 	if !w.seen {
-		w.seen, w.from = true, a.At
+		w.from = a.At
 	}
 	at, own := w.span(a.At, a.Ours)
 	bytes, gap := int64(a.Bytes), at-w.from
@@ -164,7 +168,7 @@ func (w *Window) Arrive(a Arrival) (s Sample, closed bool) {
 	case at-own > w.deadline:
 		s, closed = w.close(Horizon, 0), true
 		w.open(at, bytes, gap-own, own)
-	case w.anotherExchange(a.Queued, gap-own):
+	case w.anotherExchange(at, a.Queued, gap-own):
 		s, closed = w.close(Exchange, 0), true
 		w.open(at, bytes, gap-own, own)
 	default:
@@ -182,7 +186,7 @@ func (w *Window) span(at, ours time.Duration) (time.Duration, time.Duration) {
 
 // arrived notes what every arrival changes.
 func (w *Window) arrived(at time.Duration, bytes int64) {
-	w.last, w.from, w.asked = at, at, false
+	w.seen, w.last, w.from, w.asked = true, at, at, false
 	w.grown += bytes
 	if len(w.fetches) > 0 {
 		w.fetchBytes += bytes
@@ -192,10 +196,11 @@ func (w *Window) arrived(at time.Duration, bytes int64) {
 	}
 }
 
-// anotherExchange says whether, with no fetch declared, a gap ends one exchange and an answer to
-// our next request begins another.
-func (w *Window) anotherExchange(queued bool, quiet time.Duration) bool {
-	return len(w.fetches) == 0 && w.asked && !queued && quiet > w.tight && !w.rampStall(quiet)
+// anotherExchange says whether, with no fetch declared, a gap ends one exchange and the answer to
+// our next request begins another: we asked, and long enough ago for this to be the answer. (A stall
+// of slow start is shorter than a round trip, so this tells them apart.)
+func (w *Window) anotherExchange(at time.Duration, queued bool, quiet time.Duration) bool {
+	return len(w.fetches) == 0 && w.asked && !queued && quiet > w.tight && at-w.askedAt >= w.path.BaseRTT
 }
 
 // open begins a burst with an arrival after quiet time. If a fetch owes us that silence it is
@@ -304,7 +309,7 @@ func (w *Window) vouched() bool {
 // acknowledgements sees that instead of a doubling); a pacer's even bursts soon fall behind it.
 func (w *Window) rampStall(quiet time.Duration) bool {
 	return w.burst.ramping && quiet <= w.rampSpacing &&
-		w.grown >= w.need && w.grown <= w.rampCap()+w.cfg.InitialWindow
+		w.grown >= w.need && w.burst.bytes <= w.rampCap()+w.cfg.InitialWindow
 }
 
 // firstNeed is a quarter less than an initial window, for segments and frames have headers.

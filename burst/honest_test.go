@@ -1,0 +1,271 @@
+package burst
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+var honestLinks = []link{
+	{rtt: 5 * ms, speed: 1000 * mbit},
+	{rtt: 12 * ms, speed: 10 * mbit},
+	{rtt: 40 * ms, speed: 50 * mbit},
+	{rtt: 69 * ms, speed: 100 * mbit},
+	{rtt: 150 * ms, speed: 50 * mbit},
+	{rtt: 268 * ms, speed: 10 * mbit},
+	{rtt: 268 * ms, speed: 100 * mbit},
+}
+
+func TestHonestColdReadsTheLink(t *testing.T) {
+	for _, l := range honestLinks {
+		for _, size := range []int{segment, 16 << 10, 64 << 10} {
+			name := fmt.Sprintf("%v/%.0fMbit/%d", l.rtt, l.speed/mbit, size)
+			t.Run(name, func(t *testing.T) {
+				h := newHost(l.path(true))
+				h.fetch(0, merge(l.cold(0, 12e6), size))
+				if len(h.out) != 1 {
+					t.Fatalf("%d samples, want one burst", len(h.out))
+				}
+				s := h.out[0]
+				within(t, "rate", s.Rate.BytesPerSecond(), l.speed, 0.02)
+				if h.w.totals.bursts[FetchEnd] != 1 || !s.Cold || !s.Declared || s.UpperBound {
+					t.Errorf("sample %+v", s)
+				}
+				if s.Covered < s.Bytes-70_000 {
+					t.Errorf("covered %d of %d: the gate tripped", s.Covered, s.Bytes)
+				}
+				t.Logf("%.4f of the link, covered %d, ramp %d", s.Rate.BytesPerSecond()/l.speed, s.Covered, s.RampBytes)
+			})
+		}
+	}
+}
+
+func TestHonestWarmReadsTheLink(t *testing.T) {
+	for _, l := range honestLinks {
+		h := newHost(l.path(true))
+		end := h.fetch(0, l.cold(0, 12e6))
+		h.fetch(end+10*ms, merge(l.warm(end+10*ms, 12e6), 16<<10))
+		s := h.out[1]
+		within(t, fmt.Sprint(l.rtt), s.Rate.BytesPerSecond(), l.speed, 0.01)
+		if s.Cold || s.RampBytes != 0 || s.LeftOut != 0 {
+			t.Errorf("%v: warm burst taken for cold: %+v", l.rtt, s)
+		}
+	}
+}
+
+// A small fetch just before a large one leaves the window small but the connection warm: slow start
+// goes on in the second.
+func TestSlowStartGoesOnInTheNextFetch(t *testing.T) {
+	for _, l := range honestLinks[:6] { // beyond, the ramp left after the small fetch exceeds the cap
+		h := newHost(l.path(true))
+		end := h.fetch(0, l.cold(0, 20_000))
+		h.fetch(end+5*ms, merge(l.send(end+5*ms, 12e6, 14600+20_000), 16<<10))
+		s := h.out[1]
+		within(t, fmt.Sprint(l.rtt), s.Rate.BytesPerSecond(), l.speed, 0.02)
+		if s.Covered < s.Bytes-70_000 {
+			t.Errorf("%v: covered %d of %d", l.rtt, s.Covered, s.Bytes)
+		}
+	}
+}
+
+func TestColdIsJudgedWhenWeAsk(t *testing.T) {
+	l := link{rtt: 69 * ms, speed: 100 * mbit}
+	for _, c := range []struct {
+		idle time.Duration
+		cold bool
+	}{{10 * ms, false}, {190 * ms, false}, {201 * ms, true}, {time.Hour, true}} {
+		h := newHost(l.path(true))
+		end := h.fetch(0, l.cold(0, 1e6))
+		h.fetch(end+c.idle, l.cold(end+c.idle, 3e6))
+		if s := h.out[len(h.out)-1]; s.Cold != c.cold {
+			t.Errorf("idle %v: cold %v, want %v", c.idle, s.Cold, c.cold)
+		}
+	}
+	slow := newHost(Path{BaseRTT: 300 * ms})
+	end := slow.fetch(0, l.cold(0, 1e5))
+	slow.fetch(end+500*ms, l.cold(end+500*ms, 1e5))
+	if slow.out[1].Cold {
+		t.Error("idle for less than two round trips is not cold")
+	}
+}
+
+func TestShortBurstIsABound(t *testing.T) {
+	far := link{rtt: 268 * ms, speed: 100 * mbit}
+	h := newHost(far.path(true))
+	h.fetch(0, far.cold(0, 512e3))
+	s := h.out[0]
+	if !s.UpperBound || s.Rate.BytesPerSecond() > far.speed || s.Rate == 0 {
+		t.Fatalf("a burst within its slow start must be a bound: %+v", s)
+	}
+	r := h.est.Reading(h.now())
+	if r.Rate != 0 || r.UpperBound != s.Rate || r.Bursts != 0 {
+		t.Errorf("bound folded as a rate: %+v", r)
+	}
+	capped := link{rtt: 268 * ms, speed: 1000 * mbit}
+	h = newHost(capped.path(true))
+	h.fetch(0, merge(capped.cold(0, 40e6), 64<<10))
+	if s := h.out[0]; !s.UpperBound || s.Rate.BytesPerSecond() > capped.speed {
+		t.Errorf("a slow start beyond the cap must give a bound: %+v", s)
+	}
+}
+
+func TestUnconfirmedRoundTripLeavesLessOut(t *testing.T) {
+	l := link{rtt: 69 * ms, speed: 100 * mbit}
+	for _, confirmed := range []bool{false, true} {
+		h := newHost(l.path(confirmed))
+		h.fetch(0, l.cold(0, 12e6))
+		within(t, "rate", h.rate(), l.speed, 0.02)
+	}
+	far := link{rtt: 600 * ms, speed: 50 * mbit}
+	for _, c := range []struct {
+		confirmed bool
+		limit     int64
+	}{{false, 1 << 20}, {true, 4 << 20}} {
+		h := newHost(far.path(c.confirmed))
+		h.fetch(0, far.cold(0, 30e6))
+		if s := h.out[0]; s.RampBytes > c.limit+s.Bytes/20 {
+			t.Errorf("confirmed %v: left out %d", c.confirmed, s.RampBytes)
+		}
+	}
+}
+
+func TestUnknownRoundTripLeavesNothingOut(t *testing.T) {
+	l := link{rtt: 69 * ms, speed: 100 * mbit}
+	h := newHost(Path{})
+	in := l.cold(0, 3e6)
+	h.fetch(0, in)
+	spent := in[len(in)-1].at - in[0].at
+	within(t, "rate", h.rate(), float64(3e6-segment)/spent.Seconds(), 1e-9)
+	if h.out[0].RampBytes != 0 {
+		t.Error("ramp bytes without a round trip")
+	}
+}
+
+// A stale estimate must not decide what this burst reads.
+func TestStaleRateConverges(t *testing.T) {
+	l := link{rtt: 69 * ms, speed: 100 * mbit}
+	for _, stale := range []float64{1, 10, 50, 200, 1000, 10000} {
+		p := l.path(true)
+		p.Rate = SecondsPerByte(1 / (stale * mbit))
+		h := newHost(p)
+		h.fetch(0, merge(l.cold(0, 12e6), 16<<10))
+		within(t, fmt.Sprintf("stale %v Mbit/s", stale), h.rate(), l.speed, 0.04)
+	}
+}
+
+func TestOursIsTheLinkNotTheWindow(t *testing.T) {
+	l := link{rtt: 100 * ms, speed: 100 * mbit}
+	h := newHost(l.path(true))
+	var in []read
+	at := time.Duration(0)
+	for range 40 {
+		w := l.warm(at, 256<<10)
+		if at > 0 {
+			w[0].ours = w[0].at - in[len(in)-1].at - l.tx(segment)
+		}
+		in = append(in, w...)
+		at = w[len(w)-1].at
+	}
+	h.fetch(0, in)
+	within(t, "rate", h.rate(), l.speed, 0.03)
+	s := h.out[0]
+	if s.Covered < s.Bytes*9/10 {
+		t.Errorf("our own window cost the peer coverage: %d of %d", s.Covered, s.Bytes)
+	}
+	if s.Ours < 3*time.Second {
+		t.Errorf("ours %v", s.Ours)
+	}
+}
+
+func TestOursShiftsTheDeadline(t *testing.T) {
+	h := newHost(Path{BaseRTT: 10 * ms})
+	l := link{rtt: 10 * ms, speed: 100 * mbit}
+	in := l.warm(0, 2e6)
+	half := len(in) / 2
+	for i := half; i < len(in); i++ {
+		in[i].at += 3 * time.Second
+	}
+	in[half].ours = 3 * time.Second
+	h.fetch(0, in)
+	if len(h.out) != 1 || h.out[0].Covered < h.out[0].Bytes-2*segment {
+		t.Fatalf("our sleep of 3 s closed or tripped the burst: %+v", h.out)
+	}
+	within(t, "rate", h.rate(), l.speed, 0.01)
+}
+
+// Data that queued while our reader was away comes at the speed of memory and says nothing of the
+// peer.
+func TestQueuedBytesHaveNoRate(t *testing.T) {
+	l := link{rtt: 10 * ms, speed: 100 * mbit}
+	h := newHost(l.path(true))
+	id, _, _ := h.w.Begin(0)
+	in := l.warm(0, 4e6)
+	h.reads(in)
+	back := in[len(in)-1].at + 500*ms
+	for i := range 50 {
+		at := back + time.Duration(i)*10*time.Microsecond
+		h.got(h.w.Arrive(Arrival{At: at, Bytes: 64 << 10, Ours: 500 * ms, Queued: true}))
+	}
+	h.got(h.w.End(back+ms, id, 0, true))
+	within(t, "rate", h.rate(), l.speed, 0.01)
+	if s := h.out[0]; s.Bytes != 4e6+50*64<<10 || s.Covered > 4e6 {
+		t.Errorf("bytes %d, covered %d", s.Bytes, s.Covered)
+	}
+}
+
+func TestPipelinedFetchesShareOneBurst(t *testing.T) {
+	l := link{rtt: 40 * ms, speed: 50 * mbit}
+	h := newHost(l.path(true))
+	in := merge(l.cold(0, 12e6), 16<<10)
+	first, _, _ := h.w.Begin(0)
+	second, _, _ := h.w.Begin(ms)
+	h.reads(in[:len(in)/2])
+	h.got(h.w.End(in[len(in)/2-1].at, first, 0, true))
+	h.reads(in[len(in)/2:])
+	h.got(h.w.End(in[len(in)-1].at, second, 0, true))
+	if len(h.out) != 1 {
+		t.Fatalf("%d samples, want 1", len(h.out))
+	}
+	within(t, "rate", h.rate(), l.speed, 0.02)
+}
+
+// The time to first byte of a later fetch is not the peer's silence, however long the disk takes.
+func TestTimeToFirstByteOfALaterFetch(t *testing.T) {
+	for _, think := range []time.Duration{300 * ms, 3 * time.Second} {
+		l := link{rtt: 40 * ms, speed: 50 * mbit}
+		h := newHost(l.path(true))
+		first, _, _ := h.w.Begin(0)
+		in := l.warm(0, 4e6)
+		h.reads(in)
+		end := in[len(in)-1].at
+		second, _, _ := h.w.Begin(end - 10*ms)
+		h.got(h.w.End(end, first, 0, true))
+		more := l.warm(end+think, 4e6)
+		h.reads(more)
+		h.got(h.w.End(more[len(more)-1].at, second, 0, true))
+		within(t, fmt.Sprint(think), h.rate(), l.speed, 0.02)
+		if c := bytesOf(h.out, func(s Sample) int64 { return s.Covered }); c < 79e5 {
+			t.Errorf("%v: covered %d", think, c)
+		}
+	}
+}
+
+func TestUndeclaredExchanges(t *testing.T) {
+	l := link{rtt: 50 * ms, speed: 50 * mbit} // below the spacing a round trip is a tight gap
+	h := newHost(l.path(true))
+	at := time.Duration(0)
+	for i := range 10 {
+		h.w.Asked(at)
+		in := l.warm(at, 1e6)
+		h.reads(in)
+		at = in[len(in)-1].at + time.Duration(i)*50*ms
+	}
+	h.got(h.w.Close(at))
+	if len(h.out) < 9 {
+		t.Fatalf("%d samples of ten exchanges", len(h.out))
+	}
+	within(t, "rate", h.rate(), l.speed, 0.01)
+	if c := h.est.Reading(at).Coverage; c < 9e5 {
+		t.Errorf("coverage %d", c)
+	}
+}
