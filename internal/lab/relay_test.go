@@ -1,11 +1,13 @@
 package lab_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -43,6 +45,7 @@ func target(t *testing.T, f func(*net.TCPConn)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var wg sync.WaitGroup
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -51,12 +54,14 @@ func target(t *testing.T, f func(*net.TCPConn)) string {
 			if err != nil {
 				return
 			}
-			c.SetDeadline(time.Now().Add(20 * time.Second))
-			f(c.(*net.TCPConn))
-			c.Close()
+			wg.Go(func() {
+				defer c.Close()
+				c.SetDeadline(time.Now().Add(20 * time.Second))
+				f(c.(*net.TCPConn))
+			})
 		}
 	}()
-	t.Cleanup(func() { l.Close(); <-done })
+	t.Cleanup(func() { l.Close(); <-done; wg.Wait() })
 	return l.Addr().String()
 }
 
@@ -101,6 +106,34 @@ func TestRelayRate(t *testing.T) {
 	if took < ideal || took > 5*ideal {
 		t.Errorf("took %v, ideal is %v", took, ideal)
 	}
+}
+
+// TestRelayCarriesManyAtOnce: both directions of several connections are full at
+// once, and every byte comes back to whom it belongs.
+func TestRelayCarriesManyAtOnce(t *testing.T) {
+	at := target(t, echo)
+	r, first := relayTo(t, at, lab.Link{Rate: 200 * lab.Mbit, OneWay: time.Millisecond, SlowStart: true})
+	first.Close()
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			c, err := net.Dial("tcp", r.Addr().String())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			sent := bytes.Repeat([]byte{'a' + byte(i), 'b', 'c'}, 100_000)
+			go func() {
+				c.Write(sent)
+				c.(*net.TCPConn).CloseWrite()
+			}()
+			if got, err := io.ReadAll(c); err != nil || !bytes.Equal(got, sent) {
+				t.Errorf("connection %d: %d bytes came back, %v; or they differ", i, len(got), err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestRelayPassesHalfCloseOn(t *testing.T) {

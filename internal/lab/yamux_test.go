@@ -27,9 +27,9 @@ func sessions(t *testing.T, l lab.Link) (client, server *yamux.Session) {
 	return client, server
 }
 
-// serve answers one stream: a byte asks for n. It sends on the channel when it
-// began to write.
-func serve(s *yamux.Session, n int) <-chan time.Time {
+// serve answers one stream: a byte asks for n, sent in so many writes. It sends
+// on the channel when it began to write.
+func serve(s *yamux.Session, n, writes int) <-chan time.Time {
 	began := make(chan time.Time, 1)
 	go func() {
 		st, err := s.AcceptStream()
@@ -39,7 +39,9 @@ func serve(s *yamux.Session, n int) <-chan time.Time {
 		defer st.Close()
 		if _, err := io.ReadFull(st, make([]byte, 1)); err == nil {
 			began <- time.Now()
-			st.Write(make([]byte, n))
+			for range writes {
+				st.Write(make([]byte, n/writes))
+			}
 		}
 	}()
 	return began
@@ -52,7 +54,7 @@ func TestBareYamuxFirstByte(t *testing.T) {
 		client, server := sessions(t, lab.Link{Rate: 10 * lab.Mbit, OneWay: 50 * time.Millisecond})
 		defer client.Close()
 		defer server.Close()
-		began := serve(server, 1<<20)
+		began := serve(server, 1<<20, 1)
 		st, err := client.OpenStream()
 		if err != nil {
 			t.Fatal(err)
@@ -74,10 +76,10 @@ func TestBareYamuxFirstByte(t *testing.T) {
 // that work between reads, several streams at once.
 func TestPacedReaders(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		client, server := sessions(t, lab.Link{Rate: 100 * lab.Mbit, OneWay: 10 * time.Millisecond, SlowStart: true})
+		client, server := sessions(t, lab.Link{Rate: 10 * lab.Mbit, OneWay: 10 * time.Millisecond, SlowStart: true})
 		done := make(chan int)
 		for range 3 {
-			serve(server, 1<<20)
+			serve(server, 1<<20, 8)
 			go func() { done <- pacedRead(client) }()
 		}
 		for range 3 {
