@@ -1,0 +1,81 @@
+package mux
+
+import (
+	"time"
+
+	"github.com/assay-mux/assay/burst"
+)
+
+// arrived books one of the peer's frames, and the round trip it may show. The
+// caller holds mu, here and below.
+func (m *Meter) arrived(h header, now time.Duration) *account {
+	a, answer := m.ledger.arrived(h, now)
+	if answer > 0 {
+		m.rtt.Vouch(now, answer)
+		m.refreshBase()
+	}
+	return a
+}
+
+// payload books n bytes that count. The first of a batch decide whose the
+// silence before them was, while the accounts still stand as they did then.
+func (m *Meter) payload(a *account, b *batch, n int) {
+	if b.bytes == 0 {
+		b.own = m.attribute(b.silence)
+	}
+	b.bytes += n
+	m.counts.PayloadIn += uint64(n)
+	m.ledger.payload(a, b.now, n)
+}
+
+// attribute is own, kept in the books, where a silence means anything at all.
+func (m *Meter) attribute(s silence) time.Duration {
+	if !m.measuring() {
+		return 0
+	}
+	c := m.causes(s)
+	m.gaps.Credit += c.credit.length()
+	m.gaps.Absent += c.absent.length()
+	m.gaps.Frozen += c.frozen.length()
+	return c.union()
+}
+
+// measuring says whether a burst is open or a fetch outstanding.
+func (m *Meter) measuring() bool {
+	_, open := m.pair.window.Deadline()
+	return open || m.fetching.Load() > 0
+}
+
+// arrive feeds a batch to the window.
+func (m *Meter) arrive(b *batch) (sample burst.Sample, closed bool) {
+	w := m.pair.window
+	if b.bytes > 0 {
+		if asked := m.asked.Load(); asked != 0 {
+			m.asked.Store(0)
+			w.Asked(time.Duration(asked))
+		}
+		sample, closed = w.Arrive(burst.Arrival{At: b.now, Bytes: b.bytes, Ours: b.own})
+		m.fold(sample, closed)
+		m.lastPayload = b.now
+		m.burstOpened = w.State().Opened
+		m.arm(b.now)
+	}
+	if b.echoed {
+		m.refreshBase()
+		w.Echoed(b.now)
+	}
+	if !closed {
+		return m.inferFetch(b.now)
+	}
+	return sample, closed
+}
+
+// wasReset closes the account of a stream that was cancelled here.
+func (m *Meter) wasReset(stream uint32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counts.Resets++
+	if a := m.ledger.streams[stream]; a != nil {
+		m.ledger.settle(resetFrame(stream), a)
+	}
+}

@@ -1,0 +1,61 @@
+package mux
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// longAgo is a deadline that has passed on every clock, virtual ones included.
+var longAgo = time.Unix(1, 0)
+
+// deadlines keeps the host's read deadline apart from our own use of it: a
+// Read that waits for the peer can only be called back by a deadline that has
+// passed.
+type deadlines struct {
+	mu     sync.Mutex // guards the rest; setting a deadline does not block
+	read   time.Time  // the host's
+	waking bool       // the inner conn's deadline is ours
+}
+
+func (d *deadlines) setRead(conn net.Conn, t time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.read = t
+	if d.waking {
+		return nil
+	}
+	return conn.SetReadDeadline(t)
+}
+
+// wake calls a waiting Read back. Where the conn has no deadlines it comes
+// back with the peer's next bytes.
+func (d *deadlines) wake(conn net.Conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waking = conn.SetReadDeadline(longAgo) == nil
+}
+
+// woken says whether err is the end of a wait that wake cut short, and gives
+// the host its deadline back.
+func (d *deadlines) woken(conn net.Conn, err error) bool {
+	if !isTimeout(err) {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.waking {
+		return false
+	}
+	d.waking = false
+	_ = conn.SetReadDeadline(d.read)
+	return true
+}
+
+// isTimeout says whether err is a deadline's, which is never kept.
+func isTimeout(err error) bool {
+	var ne net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &ne) && ne.Timeout()
+}

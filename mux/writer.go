@@ -1,0 +1,290 @@
+package mux
+
+import (
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"github.com/assay-mux/assay/cookie"
+)
+
+// position is where in the host's byte stream its writes have come to.
+type position struct {
+	head  [headerSize]byte
+	have  int    // bytes of head that the host has given
+	share int    // of them, those given in the current Write
+	frame header // the Data frame whose body is being given
+	left  uint32 // bytes of that body still to be given
+	sdu   uint32 // bytes still to come under the last header we wrote
+	begun bool   // the frame's first SDU is out
+	void  bool   // the frame belongs to a stream that was reset
+	raw   bool   // these are not frames of a protocol we know
+}
+
+// boundary says that what went out so far ends with a whole frame.
+func (p *position) boundary() bool { return p.sdu == 0 && !p.raw }
+
+// outbound is the writing side. Whoever holds the turn owns the rest.
+type outbound struct {
+	turn turn
+	position
+	err     error  // of an earlier write that left part of a frame behind
+	began   bool   // the host has written: it is committed to yamux
+	control []byte // frames of ours that wait for a frame boundary
+	counts  outCounts
+}
+
+// Write takes bytes of the local multiplexer. It holds the header of a Data
+// frame back until body bytes follow, as they always do, and sends both, with
+// a cookie where one is due, in one write. It reports how many of p's bytes
+// were taken; after an error that left part of a frame behind every later
+// Write fails with it.
+func (c *Conn) Write(p []byte) (int, error) {
+	o := &c.out
+	o.turn.acquire()
+	n, err := c.write(p)
+	o.turn.release()
+	return n, err
+}
+
+func (c *Conn) write(p []byte) (int, error) {
+	o := &c.out
+	if o.err != nil {
+		return 0, o.err
+	}
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	o.share = 0
+	if c.holds(p) {
+		return len(p), nil
+	}
+	now := c.meter.now()
+	if c.async != nil {
+		return c.async.write(c, p, now)
+	}
+	a := assemblies.Get().(*assembly)
+	defer assemblies.Put(a)
+	taken := 0
+	for {
+		a.reset()
+		before := o.position
+		rest := c.assemble(a, p, now, true)
+		wire, err := c.send(a, now)
+		if err != nil {
+			c.failed(before, wire, err)
+			return taken + a.done(wire), err
+		}
+		taken += len(p) - len(rest)
+		if p = rest; len(p) == 0 {
+			return taken, nil
+		}
+	}
+}
+
+// holds is the short way for what hashicorp/yamux does all the time: a Data
+// header in a Write of its own. It is kept until the body comes.
+func (c *Conn) holds(p []byte) bool {
+	o := &c.out
+	if len(p) != headerSize || o.have != 0 || o.left != 0 || o.raw {
+		return false
+	}
+	h, ok := c.codec.decode(p)
+	if !ok || h.body() == 0 {
+		return false
+	}
+	if c.begin(h) {
+		c.meter.sent(h, c.meter.now())
+	}
+	return true
+}
+
+// begin starts a Data frame of the host's. It says whether the frame moves the
+// stream's account, which one without flags does not.
+func (c *Conn) begin(h header) bool {
+	o := &c.out
+	o.frame, o.left, o.begun = h, h.length, false
+	o.void = c.wasReset(h.stream)
+	return h.flags != 0 && !o.void
+}
+
+// failed decides what a failed write leaves behind. If nothing left before a
+// deadline passed, it is as if it had not been tried. Otherwise the peer may
+// have part of a frame, and could not make sense of anything after it.
+func (c *Conn) failed(before position, wire int, err error) {
+	if wire == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+		c.out.position = before
+		return
+	}
+	c.out.err = err
+	c.meter.stopCookies()
+}
+
+// assemble turns bytes of the host's into what goes out, until a is full, and
+// returns the rest.
+func (c *Conn) assemble(a *assembly, p []byte, now time.Duration, ride bool) []byte {
+	o := &c.out
+	if len(o.control) > 0 && o.boundary() {
+		a.add(o.control, 0)
+		o.control = nil
+	}
+	for len(p) > 0 && !a.full(c.limit) {
+		switch {
+		case o.raw:
+			n := min(len(p), c.limit-a.size)
+			a.add(p[:n], n)
+			p = p[n:]
+		case o.left > 0:
+			p = c.body(a, p, now, ride)
+		default:
+			p = c.header(a, p, now, ride)
+		}
+	}
+	return p
+}
+
+// header takes bytes of a header, and acts on it once it is whole.
+func (c *Conn) header(a *assembly, p []byte, now time.Duration, ride bool) []byte {
+	o := &c.out
+	n := copy(o.head[o.have:], p)
+	o.have += n
+	o.share += n
+	if p = p[n:]; o.have < headerSize {
+		return p
+	}
+	o.have = 0
+	h, ok := c.codec.decode(o.head[:])
+	switch {
+	case !ok:
+		c.goRaw(a)
+	case h.body() > 0:
+		if c.begin(h) {
+			c.meter.sent(h, now)
+		}
+	default:
+		c.control(a, h, now, ride)
+	}
+	return p
+}
+
+// goRaw turns the direction transparent: what is not understood is passed on.
+func (c *Conn) goRaw(a *assembly) {
+	o := &c.out
+	o.raw = true
+	o.counts.transparent.Store(true)
+	c.meter.stopCookies()
+	b := a.heads[a.used : a.used+headerSize]
+	a.used += headerSize
+	copy(b, o.head[:])
+	a.add(b, o.share)
+	o.share = 0
+}
+
+// control passes a frame without a body.
+func (c *Conn) control(a *assembly, h header, now time.Duration, ride bool) {
+	o := &c.out
+	if h.carries() {
+		if c.wasReset(h.stream) {
+			o.share = 0
+			return
+		}
+		c.meter.sent(h, now)
+		if ride {
+			c.ride(a, now)
+		}
+	}
+	if h.kind == kindGoAway {
+		c.meter.stopCookies()
+	}
+	a.head(c.codec, h, o.share)
+	o.share, o.began = 0, true
+	c.meter.wroteFrame(now)
+}
+
+// body takes bytes of a Data frame's body, in SDUs with headers of their own:
+// SYN and ACK on the first, FIN and RST on the last, so that what the frame
+// says happens when it did.
+func (c *Conn) body(a *assembly, p []byte, now time.Duration, ride bool) []byte {
+	o := &c.out
+	if o.void {
+		n := min(uint32(min(len(p), 1<<30)), o.left)
+		o.left -= n
+		return p[n:]
+	}
+	if o.sdu == 0 {
+		if ride && !o.begun {
+			c.ride(a, now)
+		}
+		c.nextSDU(a, now)
+	}
+	n := min(len(p), int(o.sdu), c.limit-a.size)
+	a.add(p[:n], n)
+	o.sdu -= uint32(n)
+	o.left -= uint32(n)
+	return p[n:]
+}
+
+// nextSDU writes the header of the frame's next SDU.
+func (c *Conn) nextSDU(a *assembly, now time.Duration) {
+	o := &c.out
+	h := o.frame
+	if sdu := uint32(c.sdu); sdu > 0 && o.left > sdu {
+		h.length = sdu
+		h.flags &^= flagFIN | flagRST
+		if !o.begun {
+			o.counts.splits.Add(1)
+		}
+	} else {
+		h.length = o.left
+	}
+	if o.begun {
+		h.flags &^= flagSYN | flagACK
+	}
+	a.head(c.codec, h, o.share)
+	o.share, o.sdu, o.begun, o.began = 0, h.length, true, true
+	c.meter.askedFor(now)
+	c.meter.wroteFrame(now)
+}
+
+// ride puts a cookie in front of the frame that follows, if one is due.
+func (c *Conn) ride(a *assembly, now time.Duration) {
+	if a.cookie != 0 || !c.meter.cookieDue(now) {
+		return
+	}
+	if v, ok := c.meter.issue(now); ok {
+		a.head(c.codec, c.codec.cookie(v), 0)
+		a.cookie = v
+	}
+}
+
+// blocked is how long a write must have taken for its cookie to count as held
+// up by our own queue: an unhindered one takes some microseconds.
+const blocked = time.Millisecond
+
+// send puts the assembly on the wire.
+func (c *Conn) send(a *assembly, now time.Duration) (int, error) {
+	if a.pieces == 0 {
+		return 0, nil
+	}
+	loaded := a.cookie != 0 && c.kernel.unsent() > 0
+	wire, err := a.flush(c.inner, c.vector)
+	c.sent(a.cookie, wire, a.frames, now, loaded, err)
+	return wire, err
+}
+
+// sent counts a write and settles its cookie: withdrawn if it never left,
+// loaded if our own queue held it up.
+func (c *Conn) sent(v cookie.Value, wire int, frames uint64, began time.Duration, loaded bool, err error) {
+	o := &c.out.counts
+	o.writes.Add(1)
+	o.frames.Add(frames)
+	o.bytes.Add(uint64(wire))
+	switch {
+	case v == 0:
+	case err != nil && wire == 0:
+		c.meter.withdraw(v)
+	case loaded || c.meter.now()-began > blocked:
+		c.meter.markLoaded(v)
+	}
+}
