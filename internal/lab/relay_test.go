@@ -203,7 +203,10 @@ func TestRelayDeliversBeforeReset(t *testing.T) {
 
 // TestRelayToAVanishedReader: the sender learns that its reader is gone.
 func TestRelayToAVanishedReader(t *testing.T) {
-	at := target(t, func(c *net.TCPConn) { c.SetLinger(0) })
+	at := target(t, func(c *net.TCPConn) {
+		c.Read(make([]byte, 1))
+		c.SetLinger(0)
+	})
 	_, c := relayTo(t, at, lab.Link{OneWay: time.Millisecond})
 	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(time.Millisecond) {
 		if _, err := c.Write(make([]byte, 1000)); err != nil {
