@@ -1,6 +1,8 @@
 package cookie
 
 import (
+	"crypto/aes"
+	"encoding/binary"
 	"math/bits"
 	"testing"
 
@@ -25,6 +27,44 @@ func TestPermutationInverts(t *testing.T) {
 		}
 		if got := p.encode(p.decode(seq)); got != seq {
 			t.Fatalf("encode(decode(%d)) = %d", seq, got)
+		}
+	})
+}
+
+// reference is the permutation written down plainly: eight rounds, even ones on
+// the left 15 bits, odd ones on the right 16, each the low bits of AES of
+// (half, 32 bits little-endian; round; zeros).
+func reference(key [16]byte, seq uint32) uint32 {
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err)
+	}
+	halves := [2]uint32{seq >> 16, seq & 0xffff}
+	masks := [2]uint32{0x7fff, 0xffff}
+	for round := range 8 {
+		in := binary.LittleEndian.AppendUint32(nil, halves[1-round%2])
+		in = append(in, byte(round), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+		out := make([]byte, 16)
+		block.Encrypt(out, in)
+		halves[round%2] ^= binary.LittleEndian.Uint32(out) & masks[round%2]
+	}
+	return halves[0]<<16 | halves[1]
+}
+
+func TestPermutationIsAsDescribed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := drawKey(t, "key")
+		seq := rapid.Uint32Range(0, sequences-1).Draw(t, "seq")
+		p := newPermutation(key)
+		if got, want := p.encode(seq), reference(key, seq); got != want {
+			t.Fatalf("encode(%d) = %#x, want %#x", seq, got, want)
+		}
+		// The next key is AES of fifteen zeros and a one.
+		block, _ := aes.NewCipher(key[:])
+		var next [16]byte
+		block.Encrypt(next[:], []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})
+		if got, want := p.successor().encode(seq), reference(next, seq); got != want {
+			t.Fatalf("the successor's encode(%d) = %#x, want %#x", seq, got, want)
 		}
 	})
 }

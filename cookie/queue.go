@@ -206,7 +206,6 @@ func (q *Queue) rekey() {
 	q.prev, q.perm = q.perm, q.perm.successor()
 	q.front, q.next = 0, 0
 	q.waiting, q.passed = 0, 0
-	q.history = history{}
 }
 
 // sequence returns the sequence number of a value, issued or not. Two values are

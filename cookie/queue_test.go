@@ -66,6 +66,12 @@ func TestEchoOutcomes(t *testing.T) {
 			h.answer(remembered)
 			return v
 		}, Late},
+		{"in the place of one that was echoed long ago", func(h *harness) Value {
+			h.answer(remembered)
+			v := h.issue()
+			h.answer(h.q.cfg.SkipAfter)
+			return v
+		}, Late},
 		{"the next one, not issued yet", func(h *harness) Value {
 			h.issue()
 			return markBit | Value(h.q.perm.encode(h.q.next))
