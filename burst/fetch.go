@@ -1,6 +1,7 @@
 package burst
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -22,7 +23,8 @@ func (w *Window) Begin(at time.Duration) (id Fetch, s Sample, closed bool) {
 			s, closed = w.close(Exchange, 0), true
 		}
 		w.judgeCold(at)
-		w.fresh, w.answered, w.rated, w.fetchBytes = true, false, false, 0
+		w.fresh, w.answered, w.awaiting = true, false, true
+		w.spare, w.firstRead, w.firstAt = point{}, 0, math.MinInt64
 	}
 	w.nextFetch++
 	w.fetches = append(w.fetches, fetch{id: w.nextFetch, began: at})
@@ -90,89 +92,9 @@ func (w *Window) finish(r Reason, at, tail, own time.Duration) (Sample, bool) {
 	if tail == 0 {
 		return Sample{}, false
 	}
-	s := Sample{Opened: opened, Closed: at, Reason: r, Ours: own, Declared: true}
-	w.chargeTail(&s, tail)
-	return s, true
-}
-
-// chargeTail makes a silence the time of a sample that has no rate. If the whole fetch has had
-// none, all it delivered took this long.
-func (w *Window) chargeTail(s *Sample, tail time.Duration) {
-	s.Time, s.Counted = tail, 0
-	if !w.rated {
-		s.Counted = w.fetchBytes
-		w.rated = true
-	}
+	s := Sample{Opened: opened, Closed: at, Reason: r, Ours: own, Declared: true, Time: tail}
+	w.recall(&s)
 	s.Rate = perByte(s.Time, s.Counted)
 	s.StandardError = s.Rate
-}
-
-// close ends the open burst and makes its sample.
-func (w *Window) close(r Reason, tail time.Duration) Sample {
-	b := &w.burst
-	s := Sample{
-		Opened: b.opened, Closed: w.last, Reason: r,
-		Bytes: b.bytes, Covered: w.coverage(), Ours: b.ours,
-		Cold: b.cold, Declared: b.declared,
-	}
-	if tail > 0 {
-		s.Closed = w.from
-	}
-	w.rate(&s, tail)
-	if s.Counted > 0 && !s.UpperBound {
-		w.rated = true
-	}
-	w.gate = w.gate.next(closing)
-	w.totals.bursts[r]++
-	return s
-}
-
-// rate fills in what the burst's curve says. Time and bytes are those of the whole rest (telescoping)
-// and not a least-squares fit, which gives a stall in the middle more weight than one at the end.
-func (w *Window) rate(s *Sample, tail time.Duration) {
-	c, all := w.curve, w.curve.head
-	r := w.leaveOut()
-	s.UpperBound = (r.short || r.capped) && r.overrun == 0 && tail == 0
-	if r.short && s.UpperBound {
-		r.cut, r.steps = point{}, c.n // as a bound, the whole burst speaks
-		s.RampBytes = all.bytes
-	} else {
-		s.RampBytes = r.cut.bytes - r.putBack
-	}
-	s.Counted = all.bytes - r.cut.bytes + r.putBack
-	s.Time = all.time - r.cut.time + r.overrun + tail
-	s.LeftOut = all.time + tail - s.Time
-	if !w.enough(s, r, tail) {
-		s.Counted, s.Time, s.LeftOut, s.UpperBound = 0, 0, all.time, false
-		if tail > 0 {
-			w.chargeTail(s, tail)
-		}
-		return
-	}
-	s.Rate = perByte(s.Time, s.Counted)
-	s.StandardError = w.standardError(s, r)
-}
-
-// enough says whether a rate may rest on this: two arrivals and the least span. A silence of the
-// peer's is never discarded for want of a second arrival.
-func (w *Window) enough(s *Sample, r ramp, tail time.Duration) bool {
-	silence := w.burst.slow || r.overrun > 0 || tail > 0
-	return s.Counted > 0 && s.Time >= w.cfg.MinSpan && (r.steps >= 2 || silence)
-}
-
-// standardError is the spread of the rest's blocks, and how far what was put back or charged beside
-// them moved the rate.
-func (w *Window) standardError(s *Sample, r ramp) SecondsPerByte {
-	spread, ok := w.curve.spread(r.cut, r.steps)
-	if !ok {
-		return s.Rate
-	}
-	return max(spread, s.Rate-r.restRateOr(s.Rate))
-}
-
-func (r ramp) restRateOr(rate SecondsPerByte) SecondsPerByte {
-	if r.restRate > 0 {
-		return r.restRate
-	}
-	return rate
+	return s, true
 }

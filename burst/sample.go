@@ -65,9 +65,10 @@ type Sample struct {
 	Covered   int64 // the payload the gate vetted
 	RampBytes int64 // the payload left out as slow start
 
-	Time    time.Duration // charged to the peer, behind the rate
-	LeftOut time.Duration // spent on slow start, or in a burst too short for a rate
-	Ours    time.Duration // of our own making, in no rate
+	Time     time.Duration // charged to the peer, behind the rate
+	LeftOut  time.Duration // charged, but spent on slow start or in a burst too short for a rate
+	Recalled time.Duration // the part of Time that earlier bursts of the same fetch had left out
+	Ours     time.Duration // of our own making, in no rate
 
 	Rate          SecondsPerByte // 0 if the burst is too short to have one
 	StandardError SecondsPerByte // from the spread of equal-byte blocks; the rate itself if there is but one

@@ -44,13 +44,15 @@ type Window struct {
 	askedBefore bool  // and since the last opening
 	fresh       bool  // the next burst answers a request of ours: it may be ramping
 	answered    bool  // the oldest open fetch has had payload while it was alone
-	rated       bool  // this fetch has had a rate
+	awaiting    bool  // no payload since the first of the open fetches began
 	grown       int64 // payload since the connection was last cold
 	need        int64 // bytes that must have come before the next stall passes as slow start
 	askedAt     time.Duration
 	last        time.Duration // the last payload arrival
 	from        time.Duration // time before this is accounted for
-	fetchBytes  int64         // payload since the first of the open fetches began
+	firstAt     time.Duration // when their first read came
+	firstRead   int64         // and its bytes, until they are counted
+	spare       point         // what the bursts of these fetches left out of every rate
 	fetches     []fetch       // open, in order of their begin
 	nextFetch   Fetch
 
@@ -76,6 +78,7 @@ type burst struct {
 	vetted   bool // it may earn coverage: something of ours asked for it
 	declared bool
 	slow     bool // a silence of the peer's is in it
+	carried  bool // and one that had closed the burst before
 }
 
 // how an arrival is taken. Another at the same instant is taken alike, so that chopping a read in
@@ -162,15 +165,15 @@ func (w *Window) Arrive(a Arrival) (s Sample, closed bool) {
 	bytes, gap := int64(a.Bytes), at-w.from
 	switch {
 	case w.gate == Idle:
-		w.open(at, bytes, gap-own, own)
+		w.open(at, bytes, gap-own, own, a.Queued)
 	case gap == 0 && at == w.last:
 		w.take(w.burst.how, bytes, 0)
 	case at-own > w.deadline:
 		s, closed = w.close(Horizon, 0), true
-		w.open(at, bytes, gap-own, own)
+		w.open(at, bytes, gap-own, own, a.Queued)
 	case w.anotherExchange(at, a.Queued, gap-own):
 		s, closed = w.close(Exchange, 0), true
-		w.open(at, bytes, gap-own, own)
+		w.open(at, bytes, gap-own, own, a.Queued)
 	default:
 		w.fold(at, bytes, gap-own, own, a.Queued)
 	}
@@ -188,11 +191,14 @@ func (w *Window) span(at, ours time.Duration) (time.Duration, time.Duration) {
 func (w *Window) arrived(at time.Duration, bytes int64) {
 	w.seen, w.last, w.from, w.asked = true, at, at, false
 	w.grown += bytes
-	if len(w.fetches) > 0 {
-		w.fetchBytes += bytes
-		if len(w.fetches) == 1 {
-			w.answered = true
-		}
+	if len(w.fetches) == 1 {
+		w.answered = true
+	}
+	if w.awaiting {
+		w.firstAt, w.awaiting = at, false
+	}
+	if at == w.firstAt && w.burst.how == led {
+		w.firstRead += bytes
 	}
 }
 
@@ -205,12 +211,12 @@ func (w *Window) anotherExchange(at time.Duration, queued bool, quiet time.Durat
 
 // open begins a burst with an arrival after quiet time. If a fetch owes us that silence it is
 // carried into the rate, and the bytes that ended it count.
-func (w *Window) open(at time.Duration, bytes int64, quiet, own time.Duration) {
+func (w *Window) open(at time.Duration, bytes int64, quiet, own time.Duration, queued bool) {
 	if w.curve == nil {
 		w.curve = new(curve)
 	}
 	w.curve.reset()
-	carried := w.owed()
+	carried := w.owed() && !queued
 	ramping := w.fresh && !carried
 	w.burst = burst{
 		opened:   at,
@@ -219,6 +225,8 @@ func (w *Window) open(at time.Duration, bytes int64, quiet, own time.Duration) {
 		cold:     ramping && w.grown == 0,
 		vetted:   w.askedBefore || len(w.fetches) > 0,
 		declared: len(w.fetches) > 0,
+		slow:     carried,
+		carried:  carried,
 	}
 	w.fresh, w.askedBefore = false, false
 	w.gate = w.gate.next(opening)
@@ -230,7 +238,7 @@ func (w *Window) open(at time.Duration, bytes int64, quiet, own time.Duration) {
 		return
 	}
 	w.totals.peers += quiet
-	w.burst.ours, w.burst.slow = own, true
+	w.burst.ours = own
 	w.take(counted, bytes, quiet)
 }
 
@@ -273,14 +281,14 @@ func (w *Window) take(h how, bytes int64, charged time.Duration) {
 	b := &w.burst
 	b.bytes += bytes
 	b.how = h
-	if h == led {
+	switch h {
+	case led:
 		b.lead += bytes
 		return
-	}
-	w.curve.add(bytes, charged)
-	if h == covered {
+	case covered:
 		b.covered += bytes
 	}
+	w.curve.add(bytes, charged)
 }
 
 // classify says what a gap means to the gate.
