@@ -21,23 +21,25 @@ func (m *Meter) arrived(h header, now time.Duration) *account {
 // silence before them was, while the accounts still stand as they did then.
 func (m *Meter) payload(a *account, b *batch, n int) {
 	if b.bytes == 0 {
-		b.own = m.attribute(b.silence)
+		b.own, b.queued = m.attribute(b.silence)
 	}
 	b.bytes += n
 	m.counts.PayloadIn += uint64(n)
 	m.ledger.payload(a, b.now, n)
 }
 
-// attribute is own, kept in the books, where a silence means anything at all.
-func (m *Meter) attribute(s silence) time.Duration {
+// attribute keeps the causes of a silence in the books, where a silence means
+// anything at all. It returns our part of it, and whether the bytes that ended
+// it had waited for us, so that their time of arrival says nothing.
+func (m *Meter) attribute(s silence) (own time.Duration, queued bool) {
 	if !m.measuring() {
-		return 0
+		return 0, false
 	}
 	c := m.causes(s)
 	m.gaps.Credit += c.credit.length()
 	m.gaps.Absent += c.absent.length()
 	m.gaps.Frozen += c.frozen.length()
-	return c.union()
+	return c.union(), c.absent != span{} || c.frozen != span{}
 }
 
 // measuring says whether a burst is open or a fetch outstanding.
@@ -54,7 +56,7 @@ func (m *Meter) arrive(b *batch) (sample burst.Sample, closed bool) {
 			m.asked.Store(0)
 			w.Asked(time.Duration(asked))
 		}
-		sample, closed = w.Arrive(burst.Arrival{At: b.now, Bytes: b.bytes, Ours: b.own})
+		sample, closed = w.Arrive(burst.Arrival{At: b.now, Bytes: b.bytes, Ours: b.own, Queued: b.queued})
 		m.fold(sample, closed)
 		m.lastPayload = b.now
 		m.burstOpened = w.State().Opened

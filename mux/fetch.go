@@ -42,7 +42,8 @@ func (m *Meter) end(id burst.Fetch) {
 // finish ends a fetch. The caller holds mu.
 func (m *Meter) finish(now time.Duration, id burst.Fetch) (burst.Sample, bool) {
 	done := !m.ledger.unfinished(m.burstOpened)
-	sample, closed := m.pair.window.End(now, id, m.attribute(m.untilNow(now)), done)
+	own, _ := m.attribute(m.untilNow(now))
+	sample, closed := m.pair.window.End(now, id, own, done)
 	m.fold(sample, closed)
 	m.fetching.Add(-1)
 	return sample, closed
@@ -128,8 +129,12 @@ func (m *Meter) beat() {
 	}
 	m.pulse.armed = false
 	now := m.now()
-	sample, closed := m.pair.window.Tick(now, m.causes(m.untilNow(now)).union())
-	m.fold(sample, closed)
+	var sample burst.Sample
+	var closed bool
+	if m.reading.Load() { // else data may be waiting for us
+		sample, closed = m.pair.window.Tick(now, m.causes(m.untilNow(now)).union())
+		m.fold(sample, closed)
+	}
 	m.pair.cookies.Expire(now)
 	alone := m.fetching.Load() > 0 && !m.cookiesStopped() && now-time.Duration(m.wrote.Load()) >= m.period()
 	if alone {

@@ -33,6 +33,7 @@ type Meter struct {
 	asked    atomic.Int64 // our first Data frame since the last payload, 0 if none
 	wrote    atomic.Int64 // our last frame, kept while a fetch is outstanding
 	fetching atomic.Int32 // fetches outstanding
+	reading  atomic.Bool  // a read of the inner conn is pending
 
 	mu          sync.Mutex // guards what follows; never held across I/O or a call back
 	pair        pairing

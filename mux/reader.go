@@ -117,7 +117,9 @@ func (c *Conn) fill() error {
 	// A second clock read, which all frames of the batch share: it shows
 	// whether the data had waited for us, or we for the data.
 	began := m.now()
+	m.reading.Store(true)
 	n, err := c.inner.Read(in.buf[in.w:])
+	m.reading.Store(false)
 	now := m.now()
 	in.grow, in.shrink = n == space, n < quietRead
 	if n > 0 {
@@ -178,6 +180,7 @@ type batch struct {
 	silence
 	bytes  int           // payload that counts
 	own    time.Duration // our part of the gap before it
+	queued bool          // it had waited for us
 	echoed bool          // an echo was taken as a sample
 }
 
