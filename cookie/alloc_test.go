@@ -36,7 +36,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	}
 	mustNotAllocate(t, "issue and echo", roundTrip)
 	mustNotAllocate(t, "reading", func() { roundTrip(); rtt.Reading(now) })
-	mustNotAllocate(t, "forged echo", func() { q.Echo(markBit|1, now, 0) })
+	mustNotAllocate(t, "forged echo", func() { q.Echo(Marker|1, now, 0) })
 	mustNotAllocate(t, "withdrawn", func() {
 		now += time.Millisecond
 		v, _ := q.Issue(now, 0)

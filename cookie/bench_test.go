@@ -38,7 +38,7 @@ func BenchmarkEchoForged(b *testing.B) {
 	q.Issue(0, 0)
 	b.ReportAllocs()
 	for b.Loop() {
-		q.Echo(markBit|12345, 0, 0)
+		q.Echo(Marker|12345, 0, 0)
 	}
 }
 

@@ -76,7 +76,7 @@ func (m *model) withdraw(v Value) {
 }
 
 func (m *model) echo(v Value) Outcome {
-	if v&markBit == 0 {
+	if v&Marker == 0 {
 		return Foreign
 	}
 	i := slices.IndexFunc(m.cookies, func(c *modelCookie) bool { return c.value == v })

@@ -6,8 +6,9 @@ import "time"
 // yamux counts its own pings up from 0, so bit 31 keeps the two apart.
 type Value uint32
 
-// markBit tells our values from the multiplexer's own.
-const markBit Value = 1 << 31
+// Marker is the bit that every cookie has set and no ping of the multiplexer's
+// own has, for its first 2^31.
+const Marker Value = 1 << 31
 
 // Outcome says what an echo was.
 type Outcome uint8

@@ -68,7 +68,7 @@ func (q *Queue) Issue(now time.Duration, received uint64) (Value, bool) {
 	}
 	q.prepare()
 	seq := q.next
-	v := markBit | Value(q.perm.encode(seq))
+	v := Marker | Value(q.perm.encode(seq))
 	*q.at(seq) = entry{sentAt: now, received: received, value: v}
 	q.history.forget(seq)
 	q.next++
@@ -112,7 +112,7 @@ func (q *Queue) Withdraw(v Value) {
 // Echo says what the echo of v, read at now, is. A Sample has also entered the
 // RTT. received is the payload the caller has read so far, in bytes.
 func (q *Queue) Echo(v Value, now time.Duration, received uint64) Echo {
-	if v&markBit == 0 {
+	if v&Marker == 0 {
 		return Echo{Outcome: Foreign}
 	}
 	if q.perm == nil {
@@ -220,12 +220,12 @@ func (q *Queue) sequence(v Value) uint32 {
 			return q.next - 1
 		}
 	}
-	return q.perm.decode(uint32(v &^ markBit))
+	return q.perm.decode(uint32(v &^ Marker))
 }
 
 // outstandingEntry finds v among the outstanding cookies, or returns nil.
 func (q *Queue) outstandingEntry(v Value) *entry {
-	if v&markBit == 0 || q.waiting == 0 {
+	if v&Marker == 0 || q.waiting == 0 {
 		return nil
 	}
 	seq := q.sequence(v)
@@ -238,7 +238,7 @@ func (q *Queue) outstandingEntry(v Value) *entry {
 // unknown judges a value that this epoch has not issued: forged, unless it is one
 // of the last of the epoch before, on its way when the key changed.
 func (q *Queue) unknown(v Value) Echo {
-	if q.prev != nil && q.prev.decode(uint32(v&^markBit)) >= sequences-remembered {
+	if q.prev != nil && q.prev.decode(uint32(v&^Marker)) >= sequences-remembered {
 		q.counts.Late++
 		return Echo{Outcome: Late}
 	}

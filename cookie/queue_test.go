@@ -13,7 +13,7 @@ func TestEchoOutcomes(t *testing.T) {
 		want Outcome
 	}{
 		{"own ping of the multiplexer", func(h *harness) Value { h.issue(); return 7 }, Foreign},
-		{"before any cookie", func(*harness) Value { return markBit | 7 }, Forged},
+		{"before any cookie", func(*harness) Value { return Marker | 7 }, Forged},
 		{"outstanding", func(h *harness) Value { return h.issue() }, Sample},
 		{"second echo", func(h *harness) Value {
 			v := h.issue()
@@ -74,7 +74,7 @@ func TestEchoOutcomes(t *testing.T) {
 		}, Late},
 		{"the next one, not issued yet", func(h *harness) Value {
 			h.issue()
-			return markBit | Value(h.q.perm.encode(h.q.next))
+			return Marker | Value(h.q.perm.encode(h.q.next))
 		}, Forged},
 		{"another connection's", func(h *harness) Value {
 			h.answer(3)
@@ -102,7 +102,7 @@ func TestOutcomesAreCountedApart(t *testing.T) {
 	h.echo(last, Replay)
 	h.echo(dropped, Late)
 	h.echo(taken, Late)
-	h.echo(markBit|Value(h.q.perm.encode(5000)), Forged)
+	h.echo(Marker|Value(h.q.perm.encode(5000)), Forged)
 	h.echo(3, Foreign)
 	open := h.issue()
 	h.counts(Counts{
@@ -127,7 +127,7 @@ func TestOnlySamplesReachTheRTT(t *testing.T) {
 
 	h.now += 100 * ms
 	h.echo(v, Replay)
-	h.echo(markBit|Value(h.q.perm.encode(77)), Forged)
+	h.echo(Marker|Value(h.q.perm.encode(77)), Forged)
 	h.echo(1, Foreign)
 	w := h.issue()
 	h.q.Withdraw(w)
@@ -149,7 +149,7 @@ func TestValuesCarryTheMark(t *testing.T) {
 	seen := make(map[Value]bool)
 	for range 5000 {
 		v := h.issue()
-		if v&markBit == 0 {
+		if v&Marker == 0 {
 			t.Fatalf("%#x lacks bit 31", v)
 		}
 		if seen[v] {
@@ -318,7 +318,7 @@ func TestWithdrawIsNoSkip(t *testing.T) {
 	v := h.issue()
 	h.q.Withdraw(v)
 	h.q.Withdraw(v)           // no effect
-	h.q.Withdraw(markBit | 1) // nor this
+	h.q.Withdraw(Marker | 1) // nor this
 	h.q.Withdraw(1)
 	h.counts(Counts{Issued: 1, Withdrawn: 1})
 	if _, ok := h.q.FrontAge(time.Hour); ok {
@@ -397,9 +397,9 @@ func TestLoaded(t *testing.T) {
 
 func TestMarkLoadedIgnoresTheUnknown(t *testing.T) {
 	h := newHarness(t, DefaultConfig())
-	h.q.MarkLoaded(markBit | 1) // before the first cookie
+	h.q.MarkLoaded(Marker | 1) // before the first cookie
 	v, other := h.issue(), h.issue()
-	h.q.MarkLoaded(markBit | 1)
+	h.q.MarkLoaded(Marker | 1)
 	h.q.MarkLoaded(1)
 	h.q.MarkLoaded(other)
 	if h.echo(v, Sample).Loaded || !h.echo(other, Sample).Loaded {
@@ -419,7 +419,7 @@ func TestGuessesAreForged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const guesses = 100_000
 	for range guesses {
-		h.q.Echo(markBit|Value(rng.Uint32()), h.now, 0)
+		h.q.Echo(Marker|Value(rng.Uint32()), h.now, 0)
 	}
 	c := h.q.Counts()
 	if c.Forged < guesses-2 {
@@ -438,7 +438,7 @@ func TestNeighboursOfSeenValuesAreForged(t *testing.T) {
 		for bit := range 31 {
 			h.q.Echo(v^1<<bit, h.now, 0)
 		}
-		h.q.Echo(v+1|markBit, h.now, 0)
+		h.q.Echo(v+1|Marker, h.now, 0)
 		h.echo(v, Sample)
 	}
 	if c := h.q.Counts(); c.Forged < 200*32-2 {
@@ -471,7 +471,7 @@ func TestRekey(t *testing.T) {
 	// The change is no amnesty for what was never sent.
 	forged := 0
 	for i := range Value(1000) {
-		if h.q.Echo(markBit|i*2147483, h.now, 0).Outcome == Forged {
+		if h.q.Echo(Marker|i*2147483, h.now, 0).Outcome == Forged {
 			forged++
 		}
 	}

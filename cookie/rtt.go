@@ -68,6 +68,17 @@ func (r *RTT) Censor(now, age time.Duration) {
 	r.unloaded.add(sample{at: now, value: r.clamp(age), censored: true})
 }
 
+// Vouch takes in a round trip that was measured otherwise at now, such as the
+// first answer to a request. It counts for the base as an observed one does and
+// enters no quantile.
+func (r *RTT) Vouch(now, rtt time.Duration) {
+	r.base.observe(now, r.clamp(rtt))
+}
+
+// Base returns Reading's Base alone, for a caller that needs it with every echo:
+// it costs a comparison.
+func (r *RTT) Base() time.Duration { return r.base.value() }
+
 // Reading returns the quantiles as of now, with every sample so far counted.
 func (r *RTT) Reading(now time.Duration) Reading {
 	u, l := r.unloaded.read(now), r.loaded.read(now)

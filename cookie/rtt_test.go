@@ -60,6 +60,22 @@ func TestBaseTakesLoadedSamplesToo(t *testing.T) {
 	}
 }
 
+func TestVouchMovesOnlyTheBase(t *testing.T) {
+	r := NewRTT(DefaultRTTConfig())
+	if r.Base() != 0 {
+		t.Errorf("base %v before the first sample", r.Base())
+	}
+	r.Observe(0, 50*ms, false)
+	want := r.Reading(0)
+	for _, step := range []struct{ rtt, base time.Duration }{{80 * ms, 50 * ms}, {20 * ms, 20 * ms}, {-ms, 0}} {
+		r.Vouch(ms, step.rtt)
+		want.Base = step.base
+		if got := r.Reading(ms); got != want || r.Base() != step.base {
+			t.Errorf("after vouching for %v: %+v and base %v, want %+v", step.rtt, got, r.Base(), want)
+		}
+	}
+}
+
 func TestLoadedStandsInWhereNothingElseIs(t *testing.T) {
 	r := NewRTT(DefaultRTTConfig())
 	r.Observe(0, 80*ms, true)
