@@ -317,7 +317,7 @@ func TestWithdrawIsNoSkip(t *testing.T) {
 	h := newHarness(t, DefaultConfig())
 	v := h.issue()
 	h.q.Withdraw(v)
-	h.q.Withdraw(v)           // no effect
+	h.q.Withdraw(v)          // no effect
 	h.q.Withdraw(Marker | 1) // nor this
 	h.q.Withdraw(1)
 	h.counts(Counts{Issued: 1, Withdrawn: 1})
