@@ -18,7 +18,7 @@ func stalls(rtt time.Duration, rate SecondsPerByte, window int64) int {
 	if !(x > 1) { // also when the rate is not a number
 		return 0
 	}
-	return min(int(math.Ceil(math.Log2(x))), maxRounds)
+	return int(min(math.Ceil(math.Log2(x)), maxRounds))
 }
 
 // windows is how many windows of a slow start it takes to carry so many bytes,
