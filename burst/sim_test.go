@@ -21,8 +21,9 @@ type read struct {
 
 // link is a path with a bottleneck and a sender in slow start; see cold.
 type link struct {
-	rtt   time.Duration
-	speed float64 // bytes per second
+	rtt     time.Duration
+	speed   float64 // bytes per second
+	delayed bool    // the receiver acknowledges every second segment: the window grows by half a round
 }
 
 func (l link) tx(bytes int) time.Duration {
@@ -46,7 +47,11 @@ func (l link) send(start time.Duration, n, cwnd int) []read {
 		for flight+size > cwnd {
 			free = max(free, acks[0].at)
 			flight -= acks[0].bytes
-			cwnd += acks[0].bytes
+			if l.delayed {
+				cwnd += acks[0].bytes / 2
+			} else {
+				cwnd += acks[0].bytes
+			}
 			acks = acks[1:]
 		}
 		free += l.tx(size)

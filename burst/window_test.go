@@ -52,8 +52,8 @@ func TestRounds(t *testing.T) {
 		l    link
 		want int
 	}{
-		{link{12 * ms, 10 * mbit}, 1}, {link{69 * ms, 100 * mbit}, 6}, {link{268 * ms, 100 * mbit}, 8},
-		{link{268 * ms, 1000 * mbit}, 12}, {link{ms, mbit}, 0}, {link{0, mbit}, 0},
+		{link{rtt: 12 * ms, speed: 10 * mbit}, 1}, {link{rtt: 69 * ms, speed: 100 * mbit}, 6}, {link{rtt: 268 * ms, speed: 100 * mbit}, 8},
+		{link{rtt: 268 * ms, speed: 1000 * mbit}, 12}, {link{rtt: ms, speed: mbit}, 0}, {link{rtt: 0, speed: mbit}, 0},
 	} {
 		if got := stalls(c.l.rtt, SecondsPerByte(1/c.l.speed), 14600); got != c.want {
 			t.Errorf("%v at %v Mbit/s: %d stalls, want %d", c.l.rtt, c.l.speed/mbit, got, c.want)
