@@ -1,33 +1,35 @@
 package mux
 
-import (
-	"io"
-	"time"
-)
+import "time"
 
 const (
 	// lingerMax is how long a closed connection goes on taking the peer's
-	// last bytes: some round trips of the farthest path.
-	lingerMax = 2 * time.Second
-	// lingerWait is how long Close itself waits for that.
-	lingerWait = 100 * time.Millisecond
+	// last bytes, at most: some round trips of the farthest path, and time to
+	// empty a send queue.
+	lingerMax = 10 * time.Second
+	// lingerRead is for how long, and two round trips more, a Read that waits
+	// when the connection is closed does that taking.
+	lingerRead = 100 * time.Millisecond
 )
 
 // halfCloser is a conn that can end its writing side alone.
 type halfCloser interface{ CloseWrite() error }
 
-// Close ends the connection. A waiting Read or Write returns at once. If the
-// last frame is out whole and the peer may still be reading, Close ends our
-// writing side first and takes what the peer still sends, for 100 ms in the
-// call and up to 2 s behind it. Later calls return the first one's result.
+// Close ends the connection. A waiting Write returns at once, and so does a
+// waiting Read unless the connection lingers: if the last frame is out whole
+// and the peer may still be reading, Close ends our writing side only, and
+// what the peer still sends is taken and dropped, until it closes too. The
+// waiting Read does so for 100 ms and two round trips at most, then a
+// goroutine for up to 10 s. Later calls return the first one's result.
 //
-// Why it lingers: the kernel answers bytes that a closed socket did not read,
-// or that come for it later, with a reset, and a reset throws away what of our
-// own data has not left yet. A yamux peer always has such bytes under way: the
-// window updates for what it reads, and with us the echoes of cookies. So a
-// stream closed cleanly and the session right after it can lose the stream's
-// tail (hashicorp/yamux issue 86 on a bare session). Taking those bytes until
-// the peer has closed too, as it does on reading our end, loses nothing.
+// Why it lingers: a kernel answers bytes that a closed socket has not read, or
+// that come for it later, with a reset, and a reset throws away what of our
+// own data has not arrived yet. A yamux peer always has such bytes under way:
+// window updates for what it reads, and with us the echoes of cookies. So
+// closing a stream and then the session can lose the stream's tail, on a bare
+// session too (hashicorp/yamux issue 86, and its own half-close test, which
+// fails now and then). A peer's yamux closes when it has read our end; waiting
+// for that loses nothing, and costs a round trip.
 func (c *Conn) Close() error {
 	c.closing.Do(func() {
 		c.closed.Store(true)
@@ -39,33 +41,35 @@ func (c *Conn) Close() error {
 }
 
 func (c *Conn) shutdown() error {
-	c.deadlines.wake(c.inner)
+	flushed := c.async == nil || c.async.drain()
 	half, ok := c.inner.(halfCloser)
-	if c.async != nil && !c.async.drain() || !ok || c.ended.Load() || !c.finishWriting(half) {
+	if !ok || !flushed || c.ended.Load() || !c.finishWriting(half) {
 		return c.inner.Close()
 	}
-	done := make(chan error, 1)
-	go func() { done <- c.linger() }()
-	wait := time.NewTimer(lingerWait)
-	defer wait.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-wait.C:
-		return nil
+	c.meter.mu.Lock()
+	wait := lingerRead + 2*c.meter.path.BaseRTT
+	c.meter.mu.Unlock()
+	// Should nobody ever read again, the conn must not stay open for that.
+	c.lastly.Store(time.AfterFunc(2*lingerMax, func() { c.inner.Close() }))
+	if c.deadlines.end(c.inner, time.Now().Add(min(wait, lingerMax))) != nil {
+		return c.inner.Close()
 	}
+	if c.in.turn.try() { // nobody is reading
+		go c.linger()
+	}
+	return nil
 }
 
 // finishWriting ends our side after a whole frame. It refuses while a write is
 // under way, or after a failed one: the stream is broken then, and waiting
-// would only keep that write.
+// would only hold up that write.
 func (c *Conn) finishWriting(half halfCloser) bool {
 	o := &c.out
 	if !o.turn.try() {
 		return false
 	}
 	defer o.turn.release()
-	if o.err != nil || !o.began || o.sdu > 0 {
+	if o.err != nil || !o.began || !o.boundary() {
 		return false
 	}
 	if c.inner.SetWriteDeadline(time.Now().Add(lingerMax)) != nil {
@@ -74,12 +78,43 @@ func (c *Conn) finishWriting(half halfCloser) bool {
 	return half.CloseWrite() == nil
 }
 
-// linger reads the peer's last bytes to their end, then closes.
-func (c *Conn) linger() error {
-	c.in.turn.acquire() // the waiting Read is on its way out
-	defer c.in.turn.release()
-	if c.inner.SetReadDeadline(time.Now().Add(lingerMax)) == nil {
-		_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.inner})
+// lastRead is what a Read that waits, or comes, does once the connection is
+// closed: it takes what the peer still sends. The caller holds the reading
+// turn; it is not given back if a goroutine goes on with it.
+func (c *Conn) lastRead() (passed bool) {
+	if c.lastly.Load() == nil || c.lingered {
+		return false
 	}
-	return c.inner.Close()
+	c.lingered = true
+	if isTimeout(c.discard()) {
+		go c.linger()
+		return true
+	}
+	c.endLinger()
+	return false
+}
+
+// linger goes on taking what the peer sends until it ends, then closes.
+func (c *Conn) linger() {
+	defer c.in.turn.release()
+	c.lingered = true
+	if c.inner.SetReadDeadline(time.Now().Add(lingerMax)) == nil {
+		c.discard()
+	}
+	c.endLinger()
+}
+
+// discard reads to the end of the peer's bytes, or to the deadline.
+func (c *Conn) discard() error {
+	b := make([]byte, idleBuffer)
+	for {
+		if _, err := c.inner.Read(b); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Conn) endLinger() {
+	c.lastly.Load().Stop()
+	c.inner.Close()
 }

@@ -18,13 +18,14 @@ type deadlines struct {
 	mu     sync.Mutex // guards the rest; setting a deadline does not block
 	read   time.Time  // the host's
 	waking bool       // the inner conn's deadline is ours
+	ended  bool       // and stays so: the connection is closed
 }
 
 func (d *deadlines) setRead(conn net.Conn, t time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.read = t
-	if d.waking {
+	if d.waking || d.ended {
 		return nil
 	}
 	return conn.SetReadDeadline(t)
@@ -35,7 +36,15 @@ func (d *deadlines) setRead(conn net.Conn, t time.Time) error {
 func (d *deadlines) wake(conn net.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.waking = conn.SetReadDeadline(longAgo) == nil
+	d.waking = !d.ended && conn.SetReadDeadline(longAgo) == nil
+}
+
+// end takes the deadline over for good.
+func (d *deadlines) end(conn net.Conn, t time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended, d.waking = true, false
+	return conn.SetReadDeadline(t)
 }
 
 // woken says whether err is the end of a wait that wake cut short, and gives
