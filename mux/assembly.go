@@ -52,9 +52,10 @@ func (a *assembly) reset() {
 	a.pieces, a.size, a.used, a.frames, a.cookie, a.rides = 0, 0, 0, 0, 0, false
 }
 
-// full says that there may be no room for another frame: a header and a body.
+// full says that there may be no room for another frame: a cookie, a header
+// and a body.
 func (a *assembly) full(limit int) bool {
-	return a.size+2*headerSize >= limit || a.used+headerSize > len(a.heads) || a.pieces+2 > maxPieces
+	return a.size+2*headerSize >= limit || a.used+2*headerSize > len(a.heads) || a.pieces+3 > maxPieces
 }
 
 // add appends b to what goes out; host bytes of the caller's are done with it.
