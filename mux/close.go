@@ -1,35 +1,40 @@
 package mux
 
-import "time"
+import (
+	"io"
+	"net"
+	"time"
+)
 
 const (
 	// lingerMax is how long a closed connection goes on taking the peer's
-	// last bytes, at most: some round trips of the farthest path, and time to
-	// empty a send queue.
+	// last bytes: some round trips of the farthest path, and time for a send
+	// queue to empty.
 	lingerMax = 10 * time.Second
-	// lingerRead is for how long, and two round trips more, a Read that waits
-	// when the connection is closed does that taking.
-	lingerRead = 100 * time.Millisecond
+	// lingerWait is how long Close itself waits for that. A peer on this
+	// machine or network has closed by then. It must be short: yamux calls
+	// Close under a lock, with the session's waiting streams spinning.
+	lingerWait = 5 * time.Millisecond
 )
 
 // halfCloser is a conn that can end its writing side alone.
 type halfCloser interface{ CloseWrite() error }
 
-// Close ends the connection. A waiting Write returns at once, and so does a
-// waiting Read unless the connection lingers: if the last frame is out whole
-// and the peer may still be reading, Close ends our writing side only, and
-// what the peer still sends is taken and dropped, until it closes too. The
-// waiting Read does so for 100 ms and two round trips at most, then a
-// goroutine for up to 10 s. Later calls return the first one's result.
+// Close ends the connection; a waiting Read or Write returns at once. Over a
+// socket of the kernel's, if our last frame is out whole and the peer may
+// still be reading, Close ends our writing side only and goes on taking what
+// the peer sends, until it closes too: for 5 ms in the call, and for up to
+// 10 s behind it. Later calls return the first one's result.
 //
 // Why it lingers: a kernel answers bytes that a closed socket has not read, or
-// that come for it later, with a reset, and a reset throws away what of our
-// own data has not arrived yet. A yamux peer always has such bytes under way:
-// window updates for what it reads, and with us the echoes of cookies. So
-// closing a stream and then the session can lose the stream's tail, on a bare
-// session too (hashicorp/yamux issue 86, and its own half-close test, which
-// fails now and then). A peer's yamux closes when it has read our end; waiting
-// for that loses nothing, and costs a round trip.
+// that come for it later, with a reset, and forgets with it what of our own
+// data has not left yet. A yamux peer always has such bytes under way: window
+// updates for what it reads, and with us the echoes of cookies. So closing a
+// stream and then the session can lose the stream's tail. A bare session does
+// (hashicorp/yamux issue 86, and its own half-close test, which fails now and
+// then); a shim that only closed would do so more often, for it reads ahead
+// and so empties the socket at other times. A peer's yamux closes when it has
+// read our end; to wait for that loses nothing.
 func (c *Conn) Close() error {
 	c.closing.Do(func() {
 		c.closed.Store(true)
@@ -41,23 +46,32 @@ func (c *Conn) Close() error {
 }
 
 func (c *Conn) shutdown() error {
+	c.deadlines.wake(c.inner)
 	flushed := c.async == nil || c.async.drain()
 	half, ok := c.inner.(halfCloser)
-	if !ok || !flushed || c.ended.Load() || !c.finishWriting(half) {
+	if !ok || !flushed || !kernelSocket(c.inner) || c.ended.Load() || !c.finishWriting(half) {
 		return c.inner.Close()
 	}
-	c.meter.mu.Lock()
-	wait := lingerRead + 2*c.meter.path.BaseRTT
-	c.meter.mu.Unlock()
-	// Should nobody ever read again, the conn must not stay open for that.
-	c.lastly.Store(time.AfterFunc(2*lingerMax, func() { c.inner.Close() }))
-	if c.deadlines.end(c.inner, time.Now().Add(min(wait, lingerMax))) != nil {
-		return c.inner.Close()
+	done := make(chan error, 1)
+	go func() { done <- c.linger() }()
+	wait := time.NewTimer(lingerWait)
+	defer wait.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-wait.C:
+		return nil
 	}
-	if c.in.turn.try() { // nobody is reading
-		go c.linger()
+}
+
+// kernelSocket says whether conn is, or wraps, a socket of the kernel's: only
+// those answer late bytes with a reset.
+func kernelSocket(conn net.Conn) bool {
+	if tcp(conn) != nil {
+		return true
 	}
-	return nil
+	_, unix := conn.(*net.UnixConn)
+	return unix
 }
 
 // finishWriting ends our side after a whole frame. It refuses while a write is
@@ -78,43 +92,12 @@ func (c *Conn) finishWriting(half halfCloser) bool {
 	return half.CloseWrite() == nil
 }
 
-// lastRead is what a Read that waits, or comes, does once the connection is
-// closed: it takes what the peer still sends. The caller holds the reading
-// turn; it is not given back if a goroutine goes on with it.
-func (c *Conn) lastRead() (passed bool) {
-	if c.lastly.Load() == nil || c.lingered {
-		return false
-	}
-	c.lingered = true
-	if isTimeout(c.discard()) {
-		go c.linger()
-		return true
-	}
-	c.endLinger()
-	return false
-}
-
-// linger goes on taking what the peer sends until it ends, then closes.
-func (c *Conn) linger() {
+// linger takes what the peer still sends until it ends, then closes.
+func (c *Conn) linger() error {
+	c.in.turn.acquire() // the waiting Read is on its way out
 	defer c.in.turn.release()
-	c.lingered = true
-	if c.inner.SetReadDeadline(time.Now().Add(lingerMax)) == nil {
-		c.discard()
+	if c.deadlines.end(c.inner, time.Now().Add(lingerMax)) == nil {
+		_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.inner})
 	}
-	c.endLinger()
-}
-
-// discard reads to the end of the peer's bytes, or to the deadline.
-func (c *Conn) discard() error {
-	b := make([]byte, idleBuffer)
-	for {
-		if _, err := c.inner.Read(b); err != nil {
-			return err
-		}
-	}
-}
-
-func (c *Conn) endLinger() {
-	c.lastly.Load().Stop()
-	c.inner.Close()
+	return c.inner.Close()
 }

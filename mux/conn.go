@@ -34,12 +34,10 @@ type Conn struct {
 	resets    resets
 	deadlines deadlines
 
-	closed   atomic.Bool
-	ended    atomic.Bool // the inner conn's reading side has failed or ended
-	closing  sync.Once
-	result   error                      // of Close
-	lastly   atomic.Pointer[time.Timer] // closes a lingering conn come what may
-	lingered bool                       // what the peer still sends has been seen to; the reading turn guards it
+	closed  atomic.Bool
+	ended   atomic.Bool // the inner conn's reading side has failed or ended
+	closing sync.Once
+	result  error // of Close
 }
 
 var _ net.Conn = (*Conn)(nil)

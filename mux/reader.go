@@ -51,9 +51,6 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 	c.in.turn.acquire()
 	n, err := c.read(p)
-	if err != nil && c.closed.Load() && c.lastRead() {
-		return 0, net.ErrClosed // and the turn has passed on
-	}
 	c.in.turn.release()
 	return n, err
 }
