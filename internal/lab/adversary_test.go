@@ -92,6 +92,7 @@ func checkPacer(t *testing.T, s *mux.Session, pace pacing, rate float64, prompt,
 		time.Sleep(2 * time.Second) // the last burst closes by itself
 	}
 	e := s.Meter().Snapshot().Estimate
+	t.Logf("reads %.3f truly %.3f Mbit/s coverage %d", e.Rate.BytesPerSecond()*8/1e6, rate*8/1e6, e.Coverage)
 	if got := e.Rate.BytesPerSecond(); declared && !within(got, rate, 0.10) {
 		t.Errorf("reads %.3f Mbit/s, truly %.3f", got*8/1e6, rate*8/1e6)
 	}
