@@ -42,9 +42,12 @@ func (h header) body() uint32 {
 }
 
 // carries says whether a cookie may ride in front of the frame. Never on a
-// ping: two wrapped ends would answer each other for ever. Never on a goaway:
-// the peer is leaving, and would answer into a closing connection.
-func (h header) carries() bool { return h.kind == kindData || h.kind == kindWindow }
+// ping: two wrapped ends would answer each other for ever. Never on a goaway,
+// nor on what ends a stream: the session often ends with it, and the peer's
+// answer would find it closed and be logged as a failure.
+func (h header) carries() bool {
+	return h.kind <= kindWindow && h.flags&(flagFIN|flagRST) == 0
+}
 
 // headerSize is the length of the longest header any codec reads.
 const headerSize = 12

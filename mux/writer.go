@@ -184,13 +184,13 @@ func (c *Conn) goRaw(a *assembly) {
 // control passes a frame without a body.
 func (c *Conn) control(a *assembly, h header, now time.Duration, ride bool) {
 	o := &c.out
-	if h.carries() {
+	if h.kind <= kindWindow {
 		if c.wasReset(h.stream) {
 			o.share = 0
 			return
 		}
 		c.meter.sent(h, now)
-		if ride {
+		if ride && h.carries() {
 			c.ride(a, now)
 		}
 	}
@@ -213,7 +213,7 @@ func (c *Conn) body(a *assembly, p []byte, now time.Duration, ride bool) []byte 
 		return p[n:]
 	}
 	if o.sdu == 0 {
-		if ride && !o.begun {
+		if ride && !o.begun && o.frame.carries() {
 			c.ride(a, now)
 		}
 		c.nextSDU(a, now)
