@@ -37,6 +37,7 @@ type Snapshot struct {
 
 	Outstanding int           // cookies unanswered
 	FrontAge    time.Duration // age of the oldest of them, 0 if none
+	EchoAge     time.Duration // since the newest echoed cookie was sent, 0 before the first
 	Cookies     cookie.Counts
 	Counts      Counts
 	Kernel      Kernel
@@ -67,6 +68,9 @@ func (m *Meter) Snapshot() Snapshot {
 		Kernel:      m.kernel,
 	}
 	s.FrontAge, _ = m.pair.cookies.FrontAge(now)
+	if sent, ok := m.pair.cookies.NewestEchoed(); ok {
+		s.EchoAge = now - sent
+	}
 	m.out.into(&s.Counts)
 	return s
 }
