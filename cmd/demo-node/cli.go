@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// cli is the command line.
+type cli struct {
+	Serve   serveCmd   `cmd:"" help:"Offer the files of a directory."`
+	Fetch   fetchCmd   `cmd:"" help:"Download a peer's files, and say how it did."`
+	Pair    pairCmd    `cmd:"" help:"Run two nodes over a simulated link, and hold what they measure against the truth."`
+	Version versionCmd `cmd:"" help:"Say which build this is."`
+
+	LogLevel slog.Level `help:"Least level to log: debug, info, warn or error." default:"info" placeholder:"LEVEL"`
+	Progress string     `help:"Show progress: auto (if stderr is a terminal), always or never." enum:"auto,always,never" default:"auto" placeholder:"WHEN"`
+}
+
+// env is what a command runs in.
+type env struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+	log            *slog.Logger
+	progress       bool
+}
+
+// run is the program. It returns the exit code: 0, 1 with one line on stderr
+// that says what to do, or 2 for a command line that makes no sense.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var c cli
+	helped := false
+	parser, err := kong.New(&c, kong.Name("demo-node"), kong.Writers(stdout, stderr), kong.UsageOnError(),
+		kong.Description("A content-addressed store-and-fetch node that measures what its peers really deliver."),
+		kong.Exit(func(int) { helped = true }))
+	if err != nil {
+		return complain(stderr, err, exitUsage)
+	}
+	parsed, err := parser.Parse(args)
+	switch {
+	case helped:
+		return exitOK
+	case err != nil:
+		return complain(stderr, fmt.Errorf("%w; see demo-node --help", err), exitUsage)
+	}
+	e := &env{ctx: ctx, stdout: stdout, stderr: stderr, progress: c.showProgress(stderr)}
+	e.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
+	if err := parsed.Run(e); err != nil {
+		return complain(stderr, err, code(err))
+	}
+	return exitOK
+}
+
+// usageError is a command line that makes no sense, found after it was parsed.
+type usageError struct{ error }
+
+func code(err error) int {
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// complain prints one line, whatever the error holds.
+func complain(w io.Writer, err error, code int) int {
+	text := err.Error()
+	if errors.Is(err, context.Canceled) {
+		text = "interrupted; nothing incomplete was kept"
+	}
+	fmt.Fprintln(w, "demo-node:", strings.Join(strings.Fields(text), " "))
+	return code
+}

@@ -1,0 +1,125 @@
+package node
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
+	yamux "github.com/assay-mux/assay/mux"
+)
+
+const (
+	// maxServing is how many requests of one peer are served at once. More
+	// lets one peer hold more of our files open and of our memory.
+	maxServing = 64
+
+	// requestLimit is how long a peer may take to say what it wants of a stream
+	// it opened. Longer bears with worse paths.
+	requestLimit = 30 * time.Second
+
+	// stallLimit is how long either side of a transfer waits for the other to
+	// take or to send anything. Longer bears with worse paths, shorter frees
+	// what a peer that has gone silent holds.
+	stallLimit = 30 * time.Second
+
+	// chunk is how much is read and written at a time. Larger saves calls;
+	// beyond 64 KiB that is not noticed.
+	chunk = 64 << 10
+)
+
+// serve answers the peer's requests until the session ends.
+func (p *Peer) serve() {
+	for {
+		st, err := p.session.AcceptStream()
+		if err != nil {
+			break
+		}
+		p.wg.Go(func() { p.answer(st) })
+	}
+}
+
+// answer serves one stream.
+func (p *Peer) answer(st *yamux.Stream) {
+	defer st.Close()
+	select {
+	case p.busy <- struct{}{}:
+		defer func() { <-p.busy }()
+	default:
+		p.refuse(st, wire.CodeBusy, "")
+		return
+	}
+	_ = st.SetReadDeadline(time.Now().Add(requestLimit))
+	req, err := wire.ReadRequest(st)
+	switch {
+	case err != nil:
+		if malformed(err) {
+			p.refuse(st, wire.CodeBadRequest, err.Error())
+		}
+		p.node.cfg.Log.Debug("no request", "peer", p.name, "err", err)
+	case req.Kind == wire.KindList:
+		p.send(st, wire.AppendOffers(nil, p.node.cfg.Store.Offers()))
+	default:
+		p.give(st, req.Get)
+	}
+}
+
+// malformed says whether the peer sent something that is no request, in
+// contrast to nothing.
+func malformed(err error) bool {
+	return errors.Is(err, wire.ErrMalformed) || errors.Is(err, wire.ErrTooLong) || errors.Is(err, wire.ErrVersion)
+}
+
+// give sends a file.
+func (p *Peer) give(st *yamux.Stream, g wire.Get) {
+	log := p.node.cfg.Log.With("peer", p.name, "hash", g.Hash.Short())
+	f, size, err := p.node.cfg.Store.Read(g.Hash, g.Offset)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		p.refuse(st, wire.CodeNotFound, "")
+		return
+	case err != nil:
+		log.Warn("cannot serve a file", "err", err)
+		p.refuse(st, wire.CodeFailed, "")
+		return
+	}
+	defer f.Close()
+	if !p.send(st, wire.AppendData(nil, size)) {
+		return
+	}
+	// A file that has grown since must not run past what was announced.
+	n, err := io.CopyBuffer(patient{st}, struct{ io.Reader }{io.LimitReader(f, size)}, make([]byte, chunk))
+	if n == size && err == nil {
+		log.Debug("file served", "bytes", n)
+		return
+	}
+	log.Warn("file not served whole", "bytes", n, "of", size, "err", err)
+}
+
+func (p *Peer) refuse(st *yamux.Stream, c wire.Code, text string) {
+	p.send(st, wire.AppendRefusal(nil, wire.Refusal{Code: c, Text: text}))
+}
+
+// send writes a message, and says whether it went.
+func (p *Peer) send(st *yamux.Stream, message []byte) bool {
+	_, err := patient{st}.Write(message)
+	return err == nil
+}
+
+// patient is a stream each of whose reads and writes may take the stall limit.
+type patient struct{ *yamux.Stream }
+
+func (s patient) Read(p []byte) (int, error) {
+	if err := s.SetReadDeadline(time.Now().Add(stallLimit)); err != nil {
+		return 0, err
+	}
+	return s.Stream.Read(p)
+}
+
+func (s patient) Write(p []byte) (int, error) {
+	if err := s.SetWriteDeadline(time.Now().Add(stallLimit)); err != nil {
+		return 0, err
+	}
+	return s.Stream.Write(p)
+}

@@ -1,0 +1,97 @@
+package node
+
+import (
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
+	yamux "github.com/assay-mux/assay/mux"
+)
+
+// Config is what a Node is made from.
+type Config struct {
+	// Store is what it serves; nil serves nothing.
+	Store *store.Store
+	// Window is the receive window of a stream in bytes, from 256 KiB, yamux's
+	// least and default, which 0 means. Larger fills longer paths, and is what a
+	// slow reader may cost in memory for each stream.
+	Window uint32
+	// TLS encrypts; nil leaves connections plain.
+	TLS *TLS
+	// Relayed says that TCP connections end at a relay, so that what the kernel
+	// knows of them is not the peer.
+	Relayed bool
+	// Joined is called with each peer that connects to us or that we connect to,
+	// and Left when its session has ended. Neither may block. Nil is not called.
+	Joined, Left func(*Peer)
+	// Log takes what an operator wants to know; nil is discarded.
+	Log *slog.Logger
+}
+
+// Node serves and fetches. Safe for concurrent use. Its sessions end with the
+// contexts they were started with, or with Peer.Close.
+type Node struct {
+	cfg Config
+	wg  sync.WaitGroup // of all goroutines that serve accepted connections
+}
+
+// New returns a node.
+func New(cfg Config) *Node {
+	if cfg.Store == nil {
+		cfg.Store = new(store.Store)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Joined == nil {
+		cfg.Joined = func(*Peer) {}
+	}
+	if cfg.Left == nil {
+		cfg.Left = func(*Peer) {}
+	}
+	return &Node{cfg: cfg}
+}
+
+// session is the configuration of a yamux session. What yamux reports goes to
+// the log as detail: each of its errors also ends a request, which is reported
+// once and in plainer words.
+func (n *Node) session() *yamux.Config {
+	c := yamux.DefaultConfig()
+	if n.cfg.Window > 0 {
+		c.MaxStreamWindowSize = n.cfg.Window
+	}
+	c.LogOutput, c.Logger = nil, slog.NewLogLogger(n.cfg.Log.Handler(), slog.LevelDebug)
+	return c
+}
+
+// relayedBuffer is asked of the kernel for the send buffer of a connection to a
+// relay, in bytes. Loopback never looks congested, so the kernel would let the
+// buffer grow to megabytes, which the link behind the relay takes a second to
+// drain: our own requests would wait behind our own data. A real path's buffer
+// follows its congestion window. Smaller costs throughput when the machine is
+// busy.
+const relayedBuffer = 128 << 10
+
+// prepare sets a new connection up.
+func (n *Node) prepare(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok && n.cfg.Relayed {
+		_ = tcp.SetWriteBuffer(relayedBuffer)
+	}
+}
+
+// options are those of a measured connection. rtt is what the dial measured, 0
+// if it says nothing of the peer.
+func (n *Node) options(rtt time.Duration) []yamux.Option {
+	var opts []yamux.Option
+	if n.cfg.Relayed {
+		// The relay ends the TCP connection: the kernel's round trip is that to
+		// the relay, microseconds on loopback, and would pass for the peer's.
+		return append(opts, yamux.WithoutKernel())
+	}
+	if rtt > 0 {
+		opts = append(opts, yamux.WithHandshakeRTT(rtt))
+	}
+	return opts
+}

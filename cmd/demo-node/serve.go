@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
+)
+
+type serveCmd struct {
+	Dir    string `arg:"" help:"Directory whose regular files to offer."`
+	Listen string `help:"Where peers connect." default:"127.0.0.1:7001" placeholder:"ADDR"`
+	TLS    bool   `name:"tls" help:"Encrypt, with a certificate made at start."`
+	Window size   `help:"Receive window of a stream." default:"16MiB"`
+	HTTP   string `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/." default:"127.0.0.1:0" placeholder:"ADDR"`
+}
+
+// Run serves until interrupted.
+func (c *serveCmd) Run(e *env) error {
+	win, err := window(c.Window)
+	if err != nil {
+		return err
+	}
+	files, err := store.Open(e.ctx, c.Dir, e.log)
+	if err != nil {
+		return err
+	}
+	var peers status.Peers
+	cfg := node.Config{
+		Store: files, Window: win, Log: e.log,
+		Joined: func(p *node.Peer) { peers.Add(p.Name(), p.Meter()) },
+		Left:   func(p *node.Peer) { peers.Remove(p.Meter()) },
+	}
+	if c.TLS {
+		if cfg.TLS, err = node.NewTLS(); err != nil {
+			return err
+		}
+		e.log.Info("certificate", "fingerprint", cfg.TLS.Fingerprint())
+	}
+	l, err := listen(e.ctx, c.Listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	web, err := status.Start(e.ctx, c.HTTP, status.Handler(&peers))
+	if err != nil {
+		return err
+	}
+	defer web.Close()
+	e.log.Info("serving", "addr", l.Addr().String(), "files", len(files.Offers()), "size", report.Decimal(files.Bytes()),
+		"metrics", "http://"+web.Addr()+"/metrics")
+	node.New(cfg).Serve(e.ctx, l)
+	return nil
+}
+
+// listen opens the port for peers.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err == nil {
+		return l, nil
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	return nil, fmt.Errorf("cannot listen on %s, choose another address with --listen: %w", addr, err)
+}
