@@ -79,6 +79,7 @@ func TestImports(t *testing.T) {
 		{"cookie from mux", "mux/a.go", ours("cookie"), ""},
 		{"yamux from mux", "mux/a.go", yamux, ""},
 		{"x/sys/unix from mux", "mux/a.go", kernel + "/unix", ""},
+		{"addresses from ranking", "ranking/a.go", "net/netip", ""},
 		{"net from mux", "mux/a.go", "net", ""},
 		{"digest from cookie", "cookie/a.go", tdigest, ""},
 		{"ciphers from cookie", "cookie/a.go", "crypto/aes", ""},

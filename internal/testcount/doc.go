@@ -15,5 +15,8 @@
 //
 // Usage:
 //
-//	go run ./internal/testcount [-race auto|on|off] [-timeout d] [-flags "..."] [module directory ...]
+//	go run ./internal/testcount [-race auto|on|off] [-unraced regexp] [-timeout d] [-flags "..."] [module directory ...]
+//
+// The race detector allocates, so that tests that count allocations are built
+// without it only: -unraced names them, for a second run.
 package main

@@ -18,6 +18,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type job struct {
 	race    string
 	timeout time.Duration
+	unraced string   // tests that run without the race detector, a regexp
 	flags   []string // more flags of go test
 	modules []string // directories
 }
@@ -31,10 +32,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	detector := raceFlag(j.race, stdout)
 	t := newTally(stdout)
 	for _, dir := range j.modules {
-		if err := testModule(dir, j.arguments(detector), t, stderr); err != nil {
-			fmt.Fprintf(stderr, "testcount: module %s: %v\n", dir, err)
-			t.failed++
-		}
+		j.testModule(dir, detector, t, stderr)
 	}
 	fmt.Fprintln(stdout, t.counts)
 	return exitCode(t.counts, stderr)
@@ -47,6 +45,7 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	f.SetOutput(stderr)
 	f.StringVar(&j.race, "race", "auto", "the race detector: on, off, or auto, on wherever it works")
 	f.DurationVar(&j.timeout, "timeout", 2*time.Minute, "how long one package's tests may take")
+	f.StringVar(&j.unraced, "unraced", "", "where the race detector is on, run the tests that match this `regexp` again without")
 	f.StringVar(&more, "flags", "", "more flags of go test, separated by spaces")
 	if err := f.Parse(args); err != nil {
 		return j, err
@@ -64,18 +63,33 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	return j, nil
 }
 
-// arguments are those of go for one module.
-func (j job) arguments(detector string) []string {
+// testModule tests the module in dir. What keeps go from doing so counts as a
+// failure.
+func (j job) testModule(dir, detector string, t *tally, stderr io.Writer) {
+	runs := [][]string{j.arguments(detector)}
+	if detector != "" && j.unraced != "" {
+		runs = append(runs, j.arguments("-run="+j.unraced))
+	}
+	for _, args := range runs {
+		if err := goTest(dir, args, t, stderr); err != nil {
+			fmt.Fprintf(stderr, "testcount: module %s: %v\n", dir, err)
+			t.failed++
+		}
+	}
+}
+
+// arguments are those of go, with one more flag unless it is "".
+func (j job) arguments(flag string) []string {
 	args := []string{"test", "-json", "-timeout", j.timeout.String()}
-	if detector != "" {
-		args = append(args, detector)
+	if flag != "" {
+		args = append(args, flag)
 	}
 	return append(append(args, j.flags...), "./...")
 }
 
-// testModule runs go in dir, and counts what it prints. The error is of go
-// itself, not of a test.
-func testModule(dir string, args []string, t *tally, stderr io.Writer) error {
+// goTest runs go in dir, and counts what it prints. The error is of go itself,
+// not of a test.
+func goTest(dir string, args []string, t *tally, stderr io.Writer) error {
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Stderr = dir, stderr
 	stdout, err := cmd.StdoutPipe()

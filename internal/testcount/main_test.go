@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,6 +70,27 @@ func TestRun(t *testing.T) {
 				t.Errorf("wrote\n%s\nwithout %q", all, tc.shows)
 			}
 		})
+	}
+}
+
+// A test that is built without the race detector only is run by -unraced, and
+// the others only once.
+func TestRunUnraced(t *testing.T) {
+	if raceFlag("auto", io.Discard) == "" {
+		t.Skip("the race detector does not work here")
+	}
+	dir := module(t, map[string]string{
+		"p/p_test.go":     passing,
+		"p/alloc_test.go": "//go:build !race\n\npackage p\n\nimport \"testing\"\n\nfunc TestAllocs(t *testing.T) {}\n",
+	})
+	for pattern, want := range map[string]string{"": "1 passed, 0 failed, 0 skipped", "Alloc": "2 passed, 0 failed, 0 skipped"} {
+		var stdout, stderr strings.Builder
+		if code := run([]string{"-race", "on", "-unraced", pattern, dir}, &stdout, &stderr); code != 0 {
+			t.Errorf("%q: exit code %d: %s", pattern, code, stderr.String())
+		}
+		if got := lastLine(stdout.String()); got != want {
+			t.Errorf("%q: last line %q, want %q", pattern, got, want)
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func (t *tally) end(e event) {
 		t.write(t.builds[e.FailedBuild])
 		t.write(r.output)
 	}
-	if e.Action != "skip" { // a package without tests
+	if c.ran() > 0 { // else it has no tests, or none were asked for
 		fmt.Fprintf(t.out, "%-4s %s %.1fs: %v\n", verdict(e.Action), e.Package, e.Elapsed, c)
 	}
 }
