@@ -1,0 +1,72 @@
+# Each target is a plain go command or two. GO, TIMEOUT, FUZZTIME and ARGS can
+# be set on the command line: make fuzz FUZZTIME=5m, make demo ARGS=--json.
+GO       ?= go
+TIMEOUT  ?= 120s
+FUZZTIME ?= 20s
+ARGS     ?=
+
+# The benchmarks' module has other multiplexers among its dependencies, which
+# users of this one need not get. So has tools, with the linter.
+MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
+TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
+
+.DEFAULT_GOAL := help
+.PHONY: help test race demo bench compat idle fuzz alloc cover lint vet vuln clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: ## all tests, with the race detector where it works, and how many ran
+	@$(GO) run ./internal/testcount -timeout $(TIMEOUT) -unraced 'Alloc|Memory' -flags '$(ARGS)' $(MODULES)
+
+race: ## the same, failing where the race detector does not work
+	@$(GO) run ./internal/testcount -race on -timeout $(TIMEOUT) -flags '$(ARGS)' $(MODULES)
+
+demo: ## two nodes fetch files from each other over a shaped path, and compare
+	@$(GO) run ./cmd/demo-node pair $(ARGS)
+
+bench: build ## speed, wrapped over bare, beside other multiplexers (about 5 minutes)
+	@cd bench && $(GO) run ./cmd/bench -json ../build/bench.json $(ARGS)
+
+compat: ## yamux's own tests, bare and wrapped
+	@cd bench && $(GO) run ./cmd/compat $(ARGS)
+
+idle: ## what 10,000 idle connections cost
+	@cd bench && $(GO) run ./cmd/idle $(ARGS)
+
+fuzz: build ## each fuzz target for FUZZTIME
+	@$(GO) test -list '^Fuzz' ./... > build/fuzz.txt || { cat build/fuzz.txt; exit 1; }
+	@awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' build/fuzz.txt | \
+	while read -r package target; do \
+		echo "$$package $$target"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" < /dev/null || exit 1; \
+	done
+
+alloc: ## the allocation and memory tests, which the race detector would spoil
+	@$(GO) run ./internal/testcount -race off -timeout $(TIMEOUT) -flags '-count=1 -run=Alloc|Memory' $(MODULES)
+
+cover: build ## test coverage, by package, and as build/cover.html
+	@$(GO) test -timeout $(TIMEOUT) -cover -coverprofile build/cover.out ./...
+	@$(GO) tool cover -html build/cover.out -o build/cover.html
+	@$(GO) tool cover -func build/cover.out | tail -1
+
+lint: ## golangci-lint, built at its first use (some minutes)
+	@for module in $(MODULES); do \
+		(cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; \
+	done
+
+vet: ## go vet and gofmt
+	@for module in $(MODULES); do (cd $$module && $(GO) vet ./...) || exit 1; done
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not formatted, run gofmt -w:"; echo "$$files"; exit 1; fi
+
+vuln: build ## known vulnerabilities in what we call (asks vuln.go.dev)
+	@$(TOOL) govulncheck ./... > build/vuln.txt 2>&1; code=$$?; cat build/vuln.txt; \
+	if grep -q 'fetching vulnerabilities' build/vuln.txt; then \
+		echo "Nothing was checked: the database at https://vuln.go.dev cannot be reached from here."; \
+	fi; exit $$code
+
+build:
+	@mkdir -p $@
+
+clean: ## what the targets above have written
+	rm -rf build
