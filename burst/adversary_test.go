@@ -150,6 +150,67 @@ func TestDribbledRampIsInTheRate(t *testing.T) {
 	}
 }
 
+// A dribble below the spacing keeps gate and burst open: only the overrun puts it back.
+func TestTightDribbleOnTheRamp(t *testing.T) {
+	for _, l := range pacedLinks {
+		for _, farmed := range []bool{false, true} {
+			path := l.path(true)
+			if farmed {
+				path.Rate = SecondsPerByte(1 / l.speed)
+			}
+			h := newHost(path)
+			in := l.warm(0, 12e6)
+			shift := time.Duration(0)
+			for i := range in {
+				if i < 1380 { // 2 MB in 29 s
+					shift += 21 * ms
+				}
+				in[i].at += shift
+			}
+			h.fetch(0, in)
+			if len(h.out) != 1 {
+				t.Errorf("%v: %d bursts", l.rtt, len(h.out))
+			}
+			truth := 12e6 / (in[len(in)-1].at - in[0].at).Seconds()
+			within(t, fmt.Sprint(l.rtt, farmed), h.rate(), truth, 0.10)
+		}
+	}
+}
+
+// The allowance between windows of a slow start ends with the bytes a slow start may take, even for
+// bursts that grow like one.
+func TestRampAllowanceEndsAtTheCap(t *testing.T) {
+	h := newHost(Path{BaseRTT: 400 * ms}) // unconfirmed: 1 MiB
+	var in []read
+	at, size := time.Duration(0), 14600
+	for size < 16e6 {
+		at += 700 * ms
+		for sent := 0; sent < size; sent += 14600 {
+			at += ms
+			in = append(in, read{at: at, bytes: 14600})
+		}
+		size *= 2
+	}
+	h.fetch(0, in)
+	if s := h.out[0]; s.Covered < 1e6 || s.Covered > 3e6 {
+		t.Errorf("covered %d of a slow start that never ends", s.Covered)
+	}
+}
+
+// Of fetches that were never alone each could have been answered a round trip after it began.
+func TestStallOfOverlappingFetches(t *testing.T) {
+	l := link{rtt: 40 * ms, speed: 100 * mbit}
+	h := newHost(l.path(true))
+	first, _, _ := h.w.Begin(0)
+	second, _, _ := h.w.Begin(0)
+	in := stalled(l.warm(0, 6e6), 3e6, 20*time.Second)
+	h.reads(in)
+	end := in[len(in)-1].at
+	h.got(h.w.End(end, first, 0, true))
+	h.got(h.w.End(end, second, 0, true))
+	within(t, "rate", h.rate(), 6e6/(end-in[0].at).Seconds(), 0.02)
+}
+
 func TestTailSilenceIsCharged(t *testing.T) {
 	l := link{rtt: 40 * ms, speed: 100 * mbit}
 	for _, c := range []struct {

@@ -106,6 +106,11 @@ func TestEstimateError(t *testing.T) {
 		e.Fold(s, 0)
 	}
 	within(t, "four alike", float64(e.Reading(0).StandardError), 1e-7/2, 1e-6)
+	// Aged by a half-life: weights 1/2 and 1, so (1/4 + 1)/(9/4) of the variance.
+	e = NewEstimate(time.Hour)
+	e.Fold(s, 0)
+	e.Fold(s, time.Hour)
+	within(t, "aged", float64(e.Reading(time.Hour).StandardError), 1e-7*math.Sqrt(1.25/2.25), 1e-6)
 	// Two at S and two at 3S: variance S^2 about 2S, over four equal weights a quarter of it.
 	e = NewEstimate(0)
 	for i := range 4 {

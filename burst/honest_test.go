@@ -286,3 +286,60 @@ func TestUndeclaredExchanges(t *testing.T) {
 		t.Errorf("coverage %d", c)
 	}
 }
+
+// A reader that comes back after the burst has closed finds a backlog: no rate either.
+func TestQueuedBytesAfterAClosedBurst(t *testing.T) {
+	l := link{rtt: 10 * ms, speed: 100 * mbit}
+	h := newHost(l.path(true))
+	id, _, _ := h.w.Begin(0)
+	in := l.warm(0, 4e6)
+	h.reads(in)
+	back := in[len(in)-1].at + 3*time.Second
+	h.until(back)
+	for i := range 10 {
+		h.got(h.w.Arrive(Arrival{At: back + time.Duration(i), Bytes: 1 << 20, Ours: time.Hour, Queued: true}))
+	}
+	h.got(h.w.End(back+ms, id, 0, true))
+	within(t, "rate", h.rate(), l.speed, 0.01)
+	if h.w.State().Peers != 0 {
+		t.Error("our absence was charged")
+	}
+}
+
+// Data of ours that goes out in mid-answer splits nothing: no answer to it can be here yet.
+func TestAskingDuringSlowStartSplitsNothing(t *testing.T) {
+	l := link{rtt: 268 * ms, speed: 100 * mbit}
+	h := newHost(l.path(true))
+	h.w.Asked(0)
+	for _, r := range l.cold(0, 12e6) {
+		h.reads([]read{r})
+		h.w.Asked(r.at + 1)
+	}
+	h.got(h.w.Close(h.now()))
+	if s := h.out[0]; len(h.out) != 1 || s.Covered != s.Bytes-segment || !s.Cold {
+		t.Errorf("%d bursts, the first %+v", len(h.out), s)
+	}
+	within(t, "rate", h.rate(), l.speed, 0.01)
+}
+
+// An estimate from a faster time makes the slow start look longer than this whole burst, which then
+// speaks for itself.
+func TestStaleFastRateDoesNotMakeABound(t *testing.T) {
+	l := link{rtt: 268 * ms, speed: 10 * mbit}
+	p := l.path(true)
+	p.Rate = SecondsPerByte(1 / (1000 * mbit))
+	h := newHost(p)
+	h.fetch(0, l.cold(0, 3e6))
+	if h.out[0].UpperBound {
+		t.Fatalf("%+v", h.out[0])
+	}
+	within(t, "rate", h.rate(), l.speed, 0.02)
+}
+
+// Senders' segments differ, so the last stall may lie a little beyond the bytes of the formula.
+func TestSlightlyLargerInitialWindow(t *testing.T) {
+	l := link{rtt: 12 * ms, speed: 50 * mbit}
+	h := newHost(l.path(true))
+	h.fetch(0, l.send(0, 1e6, 15_200))
+	within(t, "rate", h.rate(), l.speed, 0.005)
+}
