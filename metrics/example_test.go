@@ -80,11 +80,3 @@ func ExampleDescriptions() {
 	// counter assay_wire_bytes_total [direction]
 	// counter assay_received_payload_bytes_total [counted]
 }
-
-func ExampleSourceFunc() {
-	best := metrics.SourceFunc(func() []metrics.Peer {
-		return []metrics.Peer{{Name: "bob"}, {Name: "carol"}}
-	})
-	fmt.Println(len(best.Peers()))
-	// Output: 2
-}

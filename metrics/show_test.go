@@ -83,18 +83,20 @@ func TestGaugesJoin(t *testing.T) {
 
 func TestKernelFreshness(t *testing.T) {
 	for name, tc := range map[string]struct {
+		at     time.Duration
 		kernel mux.Kernel
 		want   float64
 	}{
-		"never read":            {mux.Kernel{RTT: time.Second}, 0},
-		"just read":             {mux.Kernel{At: 100 * time.Second, RTT: time.Second}, 1},
-		"read long ago":         {mux.Kernel{At: 84 * time.Second, RTT: time.Second}, 0},
-		"acknowledged long ago": {mux.Kernel{At: 100 * time.Second, AckAge: 16 * time.Second, RTT: time.Second}, 0},
-		"both together":         {mux.Kernel{At: 90 * time.Second, AckAge: 6 * time.Second, RTT: time.Second}, 0},
-		"just within":           {mux.Kernel{At: 90 * time.Second, AckAge: 5 * time.Second, RTT: time.Second}, 1},
-		"says nothing":          {mux.Kernel{At: 100 * time.Second}, 0},
+		"never read, and young": {10 * time.Second, mux.Kernel{RTT: time.Second}, 0},
+		"never read":            {100 * time.Second, mux.Kernel{RTT: time.Second}, 0},
+		"just read":             {100 * time.Second, mux.Kernel{At: 100 * time.Second, RTT: time.Second}, 1},
+		"read long ago":         {100 * time.Second, mux.Kernel{At: 84 * time.Second, RTT: time.Second}, 0},
+		"acknowledged long ago": {100 * time.Second, mux.Kernel{At: 100 * time.Second, AckAge: 16 * time.Second, RTT: time.Second}, 0},
+		"both together":         {100 * time.Second, mux.Kernel{At: 90 * time.Second, AckAge: 6 * time.Second, RTT: time.Second}, 0},
+		"just within":           {100 * time.Second, mux.Kernel{At: 90 * time.Second, AckAge: 5 * time.Second, RTT: time.Second}, 1},
+		"says nothing":          {100 * time.Second, mux.Kernel{At: 100 * time.Second}, 0},
 	} {
-		s := mux.Snapshot{At: 100 * time.Second, Kernel: tc.kernel}
+		s := mux.Snapshot{At: tc.at, Kernel: tc.kernel}
 		c := NewCollector(SourceFunc(func() []Peer { return []Peer{{Snapshot: s}} }))
 		if got := gather(t, c).series()["assay_kernel_rtt_seconds_count"]; got != tc.want {
 			t.Errorf("%s: known for %v connections, want %v", name, got, tc.want)
