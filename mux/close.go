@@ -94,8 +94,10 @@ func (c *Conn) finishWriting(half halfCloser) bool {
 
 // linger takes what the peer still sends until it ends, then closes.
 func (c *Conn) linger() error {
-	c.in.turn.acquire() // the waiting Read is on its way out
-	defer c.in.turn.release()
+	// The waiting Read is on its way out, and no later one gets as far as the
+	// inner conn: the turn need not be kept, so that those return at once.
+	c.in.turn.acquire()
+	c.in.turn.release() //nolint:staticcheck // see above
 	if c.deadlines.end(c.inner, time.Now().Add(lingerMax)) == nil {
 		_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.inner})
 	}
