@@ -1,8 +1,10 @@
 package mux
 
 import (
+	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,7 +104,7 @@ func (c *Conn) SetWriteDeadline(t time.Time) error { return c.inner.SetWriteDead
 // plain makes a net.Conn of the io.ReadWriteCloser that yamux also takes.
 type plain struct{ io.ReadWriteCloser }
 
-var errNoDeadline = net.UnknownNetworkError("mux: this connection has no deadlines")
+var errNoDeadline = fmt.Errorf("mux: wrap a net.Conn to have deadlines: %w", os.ErrNoDeadline)
 
 func (plain) LocalAddr() net.Addr                { return nil }
 func (plain) RemoteAddr() net.Addr               { return nil }
