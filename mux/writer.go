@@ -207,6 +207,9 @@ func (c *Conn) control(a *assembly, h header, now time.Duration, ride bool) {
 // says happens when it did.
 func (c *Conn) body(a *assembly, p []byte, now time.Duration, ride bool) []byte {
 	o := &c.out
+	if o.sdu == 0 && c.wasReset(o.frame.stream) {
+		o.void = true // reset since the frame began
+	}
 	if o.void {
 		n := min(uint32(min(len(p), 1<<30)), o.left)
 		o.left -= n
