@@ -20,6 +20,8 @@ type position struct {
 	begun bool   // the frame's first SDU is out
 	void  bool   // the frame belongs to a stream that was reset
 	raw   bool   // these are not frames of a protocol we know
+
+	control []byte // frames of ours that wait for a frame boundary
 }
 
 // boundary says that what went out so far ends with a whole frame.
@@ -29,10 +31,9 @@ func (p *position) boundary() bool { return p.sdu == 0 && !p.raw }
 type outbound struct {
 	turn turn
 	position
-	err     error  // of an earlier write that left part of a frame behind
-	began   bool   // the host has written: it is committed to yamux
-	control []byte // frames of ours that wait for a frame boundary
-	counts  outCounts
+	err    error // of an earlier write that left part of a frame behind
+	began  bool  // the host has written: it is committed to yamux
+	counts outCounts
 }
 
 // Write takes bytes of the local multiplexer. It holds the header of a Data
