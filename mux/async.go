@@ -53,8 +53,11 @@ func (w *asyncWriter) write(c *Conn, p []byte, now time.Duration) (int, error) {
 		rest := c.assemble(a, p, now, inline)
 		wire, err := 0, error(nil)
 		if inline {
-			wire, err = c.send(a, now)
-			w.unclaim(err)
+			if wire, err = c.send(a, now); passes(wire, err) {
+				w.unclaim(nil)
+			} else {
+				w.unclaim(err)
+			}
 		} else {
 			err = w.put(a)
 		}

@@ -114,13 +114,16 @@ func (c *Conn) begin(h header) bool {
 // deadline passed, it is as if it had not been tried. Otherwise the peer may
 // have part of a frame, and could not make sense of anything after it.
 func (c *Conn) failed(before position, wire int, err error) {
-	if wire == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+	if passes(wire, err) {
 		c.out.position = before
 		return
 	}
 	c.out.err = err
 	c.meter.stopCookies()
 }
+
+// passes says that a write failed as if it had not been tried.
+func passes(wire int, err error) bool { return wire == 0 && errors.Is(err, os.ErrDeadlineExceeded) }
 
 // assemble turns bytes of the host's into what goes out, until a is full, and
 // returns the rest.
