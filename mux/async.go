@@ -197,12 +197,13 @@ func (w *asyncWriter) drain() bool {
 	}
 }
 
-// idle says that nothing is queued or under way. A nil writer always is.
+// idle says that nothing is queued, under way or cut short by an error: what
+// came next would be read as the rest of it. A nil writer always is.
 func (w *asyncWriter) idle() bool {
 	if w == nil {
 		return true
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.busy && len(w.queue) == 0
+	return !w.busy && len(w.queue) == 0 && w.err == nil
 }
