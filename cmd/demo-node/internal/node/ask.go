@@ -59,7 +59,9 @@ func ended(err error) bool {
 		errors.Is(err, yamux.ErrStreamClosed) || errors.Is(err, yamux.ErrRemoteGoAway)
 }
 
-// List asks what the peer offers.
+// List asks what the peer offers. It counts as outstanding, like a fetch: else
+// the first reply that is faster than any round trip before it would look like
+// the rest of the one before, served slowly.
 func (p *Peer) List(ctx context.Context) (offers []wire.Offer, err error) {
 	end := p.Meter().Begin()
 	defer end()

@@ -65,10 +65,17 @@ func (p *Peer) arrived(now time.Duration, n int) {
 	p.mu.Unlock()
 }
 
+// reach is how many times the coverage a prediction may be for. Larger predicts
+// sooner, from bursts too short to say much: the list's few bytes would do.
+const reach = 4
+
 // Predict says how long a fetch of so many bytes would take if it began now, by
 // what this node itself has measured; false while it has not measured enough.
 func (p *Peer) Predict(n int64) (time.Duration, bool) {
 	s := p.Meter().Snapshot()
+	if n > reach*s.Estimate.Coverage {
+		return 0, false
+	}
 	p.mu.Lock()
 	window := p.growth.Ask(p.now(), s.RTT.Base)
 	p.mu.Unlock()

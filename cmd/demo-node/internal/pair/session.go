@@ -6,6 +6,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
@@ -15,9 +16,16 @@ import (
 // names are what the two nodes are called.
 var names = [2]string{"a", "b"}
 
-// hellos is how often each node asks for the other's list before the transfer:
-// round trips of a link that nothing loads, for the quantiles.
-const hellos = 10
+const (
+	// hellos is how often each node asks for the other's list before the
+	// transfer: round trips of a link that nothing loads, for the quantiles.
+	hellos = 8
+
+	// helloPause is between them. Without it each request comes one round trip
+	// after the reply to the last, and the meter of the node that replies takes it
+	// for the answer to that reply, served slowly.
+	helloPause = 15 * time.Millisecond
+)
 
 // session is one connection between the nodes, through the relay.
 type session struct {
@@ -105,32 +113,34 @@ func (s *session) close() {
 	s.wg.Wait()
 }
 
-// exchange greets both ways, then fetches both ways.
-func (s *session) exchange(ctx context.Context, pl plan, add func(int)) ([2][]report.Fetch, error) {
-	var fetches [2][]report.Fetch
-	err := s.both(ctx, func(ctx context.Context, i int) error {
-		return greet(ctx, s.peers[i])
-	})
-	if err != nil {
-		return fetches, err
-	}
+// exchange greets both ways, then fetches both ways, at once or in turns.
+func (s *session) exchange(ctx context.Context, pl plan, add func(int)) (fetches [2][]report.Fetch, err error) {
+	greet := func(ctx context.Context, i int) error { return greet(ctx, s.peers[i]) }
 	fetch := func(ctx context.Context, i int) (err error) {
 		fetches[i], err = fetchAll(ctx, s.peers[i], pl, i, add)
 		return err
 	}
-	if !pl.turns {
-		return fetches, s.both(ctx, fetch)
+	if err := inTurn(ctx, greet); err != nil {
+		return fetches, err
 	}
-	for i := range names {
-		if err = fetch(ctx, i); err != nil {
-			break
-		}
+	if pl.turns {
+		return fetches, inTurn(ctx, fetch)
 	}
-	return fetches, err
+	return fetches, atOnce(ctx, fetch)
 }
 
-// both does the same for both nodes at once. The first to fail ends the other.
-func (s *session) both(ctx context.Context, f func(context.Context, int) error) error {
+// inTurn does the same for one node after the other.
+func inTurn(ctx context.Context, f func(context.Context, int) error) error {
+	for i := range names {
+		if err := f(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atOnce does the same for both nodes at once. The first to fail ends the other.
+func atOnce(ctx context.Context, f func(context.Context, int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
@@ -149,6 +159,11 @@ func greet(ctx context.Context, p *node.Peer) error {
 	for range hellos {
 		if _, err := p.List(ctx); err != nil {
 			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(helloPause):
 		}
 	}
 	return nil

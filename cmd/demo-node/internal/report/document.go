@@ -44,13 +44,13 @@ type Run struct {
 
 // Peer is what a node makes of its peer.
 type Peer struct {
-	Node string `json:"node"` // who measured
+	Node string `json:"node"` // who measured; empty where it is this node
 	Peer string `json:"peer"` // whom
 	RTT  RTT    `json:"rtt"`
 	Rate Rate   `json:"rate"`
 	Time Time   `json:"time"`
 
-	Fetches []Fetch `json:"fetches"`
+	Fetches []Fetch `json:"fetches"` // those that succeeded, in order
 }
 
 // RTT is the round trip, by mux.RTT.
@@ -114,6 +114,9 @@ func NewFetch(o wire.Offer, predicted, first, whole time.Duration) Fetch {
 
 // NewPeer reports what a meter has seen. The errors are filled in by Pair.Add.
 func NewPeer(node, peer string, s mux.Snapshot, fetches []Fetch) Peer {
+	if fetches == nil {
+		fetches = []Fetch{} // a list in the document, though empty
+	}
 	return Peer{
 		Node: node, Peer: peer, Fetches: fetches, Rate: newRate(s),
 		RTT: RTT{
@@ -169,8 +172,10 @@ func off(value, truth float64) *float64 {
 func round(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 
 // WriteJSON prints the document, the only one.
-func (p *Pair) WriteJSON(w io.Writer) error {
+func (p *Pair) WriteJSON(w io.Writer) error { return writeJSON(w, p) }
+
+func writeJSON(w io.Writer, doc any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(p)
+	return enc.Encode(doc)
 }

@@ -61,7 +61,7 @@ func (p *Pair) run(t *table, i int, r Run) {
 		head = append(head, fmt.Sprintf("%s, seen by %s", peer.Peer, peer.Node))
 	}
 	t.row(head...)
-	for _, m := range p.measures() {
+	for _, m := range measures(p.Link) {
 		cells := []string{m.name, m.truth}
 		for _, peer := range r.Peers {
 			cells = append(cells, m.value(peer))
@@ -72,12 +72,12 @@ func (p *Pair) run(t *table, i int, r Run) {
 	fetches(t, r)
 }
 
-func (p *Pair) measures() []measure {
+func measures(truth Link) []measure {
 	return []measure{
-		{"RTT base", ms(p.Link.RTTSeconds), func(p Peer) string { return ms(p.RTT.BaseSeconds) + percent(p.RTT.BaseErrorPercent) }},
+		{"RTT base", ms(truth.RTTSeconds), func(p Peer) string { return ms(p.RTT.BaseSeconds) + percent(p.RTT.BaseErrorPercent) }},
 		{"RTT p50, p95", "", func(p Peer) string { return ms(p.RTT.P50Seconds) + ", " + ms(p.RTT.P95Seconds) }},
 		{"RTT loaded p50, p95", "", func(p Peer) string { return ms(p.RTT.LoadedP50Seconds) + ", " + ms(p.RTT.LoadedP95Seconds) }},
-		{"burst rate, Mbit/s", fmt.Sprintf("%.4g", p.Link.MbitPerSecond), func(p Peer) string { return number(p.Rate.MbitPerSecond) + percent(p.Rate.ErrorPercent) }},
+		{"burst rate, Mbit/s", fmt.Sprintf("%.4g", truth.MbitPerSecond), func(p Peer) string { return number(p.Rate.MbitPerSecond) + percent(p.Rate.ErrorPercent) }},
 		{"standard error", "", func(p Peer) string { return "± " + number(p.Rate.StandardErrorMbitPerSecond) }},
 		{"coverage", "", func(p Peer) string { return Decimal(p.Rate.CoverageBytes) }},
 		{"time: tight", "", func(p Peer) string { return sec(p.Time.TightSeconds) }},
@@ -92,13 +92,18 @@ func fetches(t *table, r Run) {
 	t.row("fetched by", "size", "predicted", "actual", "")
 	for _, peer := range r.Peers {
 		for _, f := range peer.Fetches {
-			predicted := "-"
-			if f.PredictedSeconds != nil {
-				predicted = fmt.Sprintf("%.3f s", *f.PredictedSeconds)
-			}
-			t.row(peer.Node, Decimal(f.Bytes), predicted, fmt.Sprintf("%.3f s", f.ActualSeconds), strings.TrimSpace(percent(f.ErrorPercent)))
+			t.row(append([]string{peer.Node}, f.cells()...)...)
 		}
 	}
+}
+
+// cells are the size and the times.
+func (f Fetch) cells() []string {
+	predicted := "-"
+	if f.PredictedSeconds != nil {
+		predicted = fmt.Sprintf("%.3f s", *f.PredictedSeconds)
+	}
+	return []string{Decimal(f.Bytes), predicted, fmt.Sprintf("%.3f s", f.ActualSeconds), strings.TrimSpace(percent(f.ErrorPercent))}
 }
 
 func (r Run) bytes() (total int64) {
