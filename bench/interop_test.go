@@ -204,7 +204,7 @@ func TestInterop(t *testing.T) {
 					t.Errorf("%d cookies were outstanding, the limit is 8", most)
 				}
 				checkPings(t, m)
-				checkMeter(t, m.meter.Snapshot())
+				checkMeter(t, settled(t, m.meter))
 				m.close()
 				for _, line := range m.theirLog.Lines() {
 					t.Errorf("the peer logged: %s", line)
@@ -259,6 +259,19 @@ func watchOutstanding(m *mux.Meter) (most func() int) {
 	}
 }
 
+// settled waits until every cookie is answered or given up, so that none is in
+// flight when the session closes, which the peer might log.
+func settled(t *testing.T, m *mux.Meter) mux.Snapshot {
+	t.Helper()
+	for until := time.Now().Add(limit); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		if s := m.Snapshot(); s.Outstanding == 0 {
+			return s
+		}
+	}
+	t.Error("cookies stayed unanswered")
+	return m.Snapshot()
+}
+
 // checkPings shows that the multiplexers' own pings are still answered, in
 // either direction.
 func checkPings(t *testing.T, m *meeting) {
@@ -281,7 +294,12 @@ func checkMeter(t *testing.T, s mux.Snapshot) {
 	if c.Echoed == 0 || s.RTT.Samples+s.RTT.LoadedSamples == 0 || s.RTT.Base <= 0 {
 		t.Error("no cookie was echoed, so nothing was measured")
 	}
-	if c.Late+c.Replayed+c.Forged+c.Skipped > 0 {
+	if c.Replayed+c.Forged > 0 {
+		t.Errorf("an honest peer's echoes were taken for a liar's: %+v", c)
+	}
+	// hashicorp answers each ping in a goroutine of its own. On a starved
+	// machine one may be passed by so many others that we give its cookie up.
+	if c.Late > c.Skipped || c.Skipped > 2+c.Issued/20 {
 		t.Errorf("an honest peer's echoes were not taken as samples: %+v", c)
 	}
 	if s.Counts.ForeignEchoes > 0 {
@@ -309,7 +327,7 @@ func TestPeerDropsNoPingReply(t *testing.T) {
 			if err := manySmall(a, b, 20_000); err != nil {
 				t.Fatal(err)
 			}
-			s := m.meter.Snapshot()
+			s := settled(t, m.meter)
 			t.Logf("%+v", s.Cookies)
 			if s.Cookies.Issued < 1000 {
 				t.Errorf("only %d cookies were sent: the test shows nothing", s.Cookies.Issued)

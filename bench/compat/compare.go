@@ -36,6 +36,9 @@ type Comparison struct {
 	// Flaky says that the test has failed bare, or is known to: what counts
 	// then is the rate, over more runs.
 	Flaky bool `json:"flaky"`
+	// Cut says that the comparison by rate ran out of time: fewer runs than
+	// planned, and so less to tell a difference from.
+	Cut bool `json:"cut"`
 	// P is the one-sided p-value of wrapped failing more often than bare.
 	P float64 `json:"p"`
 }
@@ -141,7 +144,7 @@ func (c *Comparison) rate(ctx context.Context, bare, wrapped Runner, p Plan) {
 	c.Bare, c.Wrapped = Tally{}, Tally{Output: before.Output}
 	until := time.Now().Add(p.Patience)
 	for range p.Rate {
-		if ctx.Err() != nil || time.Now().After(until) {
+		if c.Cut = ctx.Err() != nil || time.Now().After(until); c.Cut {
 			break
 		}
 		c.pair(ctx, bare, wrapped)
@@ -161,6 +164,9 @@ func (c Comparison) String() string {
 		verdict = "WORSE"
 	case c.Flaky:
 		verdict = "ok, flaky"
+	}
+	if c.Cut {
+		verdict += ", cut short"
 	}
 	return fmt.Sprintf("%-46s bare %3d/%-3d  wrapped %3d/%-3d  p %.3f  %6.2fs  %s",
 		c.Test, c.Bare.Runs-c.Bare.Failed, c.Bare.Runs, c.Wrapped.Runs-c.Wrapped.Failed, c.Wrapped.Runs,
