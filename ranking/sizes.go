@@ -1,0 +1,102 @@
+package ranking
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrSize is returned for a size that cannot be one.
+var ErrSize = errors.New("ranking: a size must be above zero and at most MaxSize, ignore the offer that states it")
+
+// MaxSize is the largest size the book takes, in bytes: 1 TiB. Where peers disagree the largest
+// claim counts, so one that nobody would fetch whole must not enter.
+const MaxSize = 1 << 40
+
+// Provenance says where a size comes from; the zero value is the weakest.
+type Provenance uint8
+
+const (
+	// Advertised is stated by the peer that offers the datum: a hint that nobody vouches for.
+	Advertised Provenance = iota
+	// Derived is computed from parts that are attested.
+	Derived
+	// Attested is committed to in signed metadata.
+	Attested
+)
+
+// String returns the provenance as a label: lower case.
+func (p Provenance) String() string {
+	switch p {
+	case Advertised:
+		return "advertised"
+	case Derived:
+		return "derived"
+	case Attested:
+		return "attested"
+	}
+	return "unknown"
+}
+
+// Size is how long a datum is said to be, and on whose word.
+type Size struct {
+	// Bytes counts exactly what its hash is taken over: with any other encoding honest peers would
+	// be found lying.
+	Bytes      int64
+	Provenance Provenance
+}
+
+// Validate returns an error that is [ErrSize] if the size is out of bounds.
+func (s Size) Validate() error {
+	if s.Bytes <= 0 || s.Bytes > MaxSize {
+		return fmt.Errorf("%w: it is %d bytes", ErrSize, s.Bytes)
+	}
+	return nil
+}
+
+// claim is one peer's word on the size of a datum. Its first word stands; a second, different one
+// moves nothing and is a lie by itself, since a hash fixes its content.
+type claim struct {
+	peer    string
+	group   Group
+	bytes   int64
+	two     bool // has said something else since
+	arrived bool // while a fetch of the datum was under way
+}
+
+// entry is what the book holds of one datum.
+type entry struct {
+	claims  []claim
+	vouched [Attested + 1]int64 // the largest derived and attested size; 0 none
+	other   [Attested + 1]bool  // a different one of that provenance was given too
+
+	owner   Group // of the first claim: the account its place in the book goes on
+	used    uint64
+	fetches int
+	frozen  sizeView // what stands while fetches is above zero
+
+	// least and most are over all claims ever, dropped ones too; several says that more than one
+	// group made them.
+	least, most int64
+	first       Group
+	several     bool
+}
+
+// sizeView is what is to be believed of a datum's size.
+type sizeView struct {
+	// size is what every estimate is made with; zero bytes if unknown.
+	size Size
+	// least and most are the ends of what is claimed, equal to size unless disputed. A choice should
+	// be good for both; time a hedge by least, for one who overstates would delay it.
+	least, most int64
+	// disputed says that advertised claims differ and nothing attested decides.
+	disputed bool
+	// majority says that the size is that of more than half of the aged groups, of three at least.
+	majority bool
+}
+
+// settlement is what the true size says of those who stated one.
+type settlement struct {
+	liars   []string // advertisers proven wrong, in the order they spoke
+	faults  []Size   // attested or derived sizes proven wrong: their source's fault, not the peers'
+	eclipse bool     // every advertiser, of two groups at least, told the same lie
+}
