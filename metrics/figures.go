@@ -58,6 +58,8 @@ func ageFigures() []figure {
 	return []figure{
 		{"front_age_seconds", "Age in seconds of the oldest unanswered cookie", roundTrips(), false,
 			func(s *mux.Snapshot) (float64, bool) { return s.FrontAge.Seconds(), s.Outstanding > 0 }},
+		{"echo_age_seconds", "Seconds since the newest cookie that was echoed had been sent: the peer was alive then", ages(), false,
+			func(s *mux.Snapshot) (float64, bool) { return seconds(s.EchoAge) }},
 		{"idle_seconds", "Seconds since the last payload arrived", ages(), false,
 			func(s *mux.Snapshot) (float64, bool) {
 				return max(s.At-s.Burst.Last, 0).Seconds(), s.Burst.Last > 0

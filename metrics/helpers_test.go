@@ -144,7 +144,7 @@ func full() mux.Snapshot {
 			Bursts: [burst.Reasons]uint64{burst.Horizon: 107, burst.Exchange: 108, burst.FetchEnd: 109, burst.Closed: 110},
 		},
 		Gaps:    mux.Gaps{Credit: 250 * time.Millisecond, Absent: 500 * time.Millisecond, Frozen: 750 * time.Millisecond},
-		Fetches: 2, Outstanding: 3, FrontAge: 20 * time.Millisecond,
+		Fetches: 2, Outstanding: 3, FrontAge: 20 * time.Millisecond, EchoAge: 5 * time.Second,
 		Cookies: cookie.Counts{Issued: 111, Echoed: 112, Skipped: 113, Withdrawn: 114, Late: 115, Replayed: 116, Forged: 117},
 		Counts: mux.Counts{
 			FramesIn: 118, FramesOut: 119, BytesIn: 120, BytesOut: 121, PayloadIn: 122, UncountedIn: 123,

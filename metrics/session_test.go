@@ -108,10 +108,10 @@ func TestRealSession(t *testing.T) {
 	check(t, after, map[string]float64{
 		payload: size,
 		`assay_peer_received_payload_bytes_total{counted="yes",peer="peer"}`: size,
-		"assay_outstanding_fetches":                                          0,
-		"assay_rtt_base_seconds_count":                                       1,
-		`assay_cookie_echoes_total{outcome="forged"}`:                        0,
-		"assay_peers_omitted":                                                0,
+		"assay_outstanding_fetches":                   0,
+		"assay_rtt_base_seconds_count":                1,
+		`assay_cookie_echoes_total{outcome="forged"}`: 0,
+		"assay_peers_omitted":                         0,
 	})
 	for _, name := range []string{
 		`assay_frames_total{direction="in"}`, `assay_frames_total{direction="out"}`, `assay_io_calls_total{call="read"}`,
