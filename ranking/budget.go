@@ -17,8 +17,8 @@ type budgetLimits struct {
 	share float64
 	// reserve is the part of that only critical fetches may use. Larger starves ordinary hedges.
 	reserve float64
-	// floor is what may be spent before anything has been fetched, in bytes an hour: one stalled
-	// fetch of a young node. Larger weakens share on idle nodes.
+	// floor is what may be spent however little was fetched, in bytes an hour. Larger weakens share on
+	// idle nodes. 32 MiB: half of it, the ordinary part, lets a young node hedge one datum of 12 MB.
 	floor int64
 	// redundancy is the share that critical fetches may be redundant with from their start. Critical
 	// items are few; larger lets more of them come twice.
@@ -29,7 +29,7 @@ type budgetLimits struct {
 
 func defaultBudgetLimits() budgetLimits {
 	return budgetLimits{
-		share: 0.05, reserve: 0.5, floor: 16 << 20,
+		share: 0.05, reserve: 0.5, floor: 32 << 20,
 		redundancy: 0.25, redundancyFloor: 64 << 20,
 	}
 }
@@ -99,7 +99,8 @@ func (b *budget) settle(now time.Duration, r reservation, extra int64) {
 func (b *budget) left(now time.Duration, what spending) int64 {
 	useful := float64(b.useful.sum(now))
 	if what == redundant {
-		return max(int64(useful*b.limits.redundancy), b.limits.redundancyFloor) - b.used(now, redundant)
+		all := max(int64(useful*b.limits.redundancy), b.limits.redundancyFloor)
+		return max(all-b.used(now, redundant), 0)
 	}
 	all := max(int64(useful*b.limits.share), b.limits.floor)
 	plain := b.used(now, ordinary)
@@ -144,59 +145,4 @@ func (h *hour) age(now time.Duration) {
 		h.total -= h.slots[h.at%budgetSlots]
 		h.slots[h.at%budgetSlots] = 0
 	}
-}
-
-// costsPerDay is how many hedges a peer may cost us a day. More lets it stall more fetches at our
-// expense; with fewer an honest peer's bad hour counts too much.
-const costsPerDay = 2
-
-const day = 24 * time.Hour
-
-// allowance is how many hedges a peer may still cost us. The zero value is whole. Having cost them,
-// a peer isn't relied on where a hedge may be needed.
-type allowance struct {
-	at [costsPerDay]time.Duration // when, the oldest first
-	n  int
-}
-
-// left is how many more hedges the peer may cost.
-func (a *allowance) left(now time.Duration) int {
-	n := costsPerDay
-	for _, at := range a.at[:a.n] {
-		if now-at < day {
-			n--
-		}
-	}
-	return n
-}
-
-// charge counts a hedge that the peer cost, and says whether it was allowed. One that wasn't moves
-// the oldest out, so that the peer waits a day from its last ones.
-func (a *allowance) charge(now time.Duration) bool {
-	ok := a.left(now) > 0
-	if a.n == costsPerDay {
-		copy(a.at[:], a.at[1:])
-		a.n--
-	}
-	a.at[a.n] = now
-	a.n++
-	return ok
-}
-
-// ages are how long ago each cost was, the oldest first, for a state file.
-func (a *allowance) ages(now time.Duration) []time.Duration {
-	out := make([]time.Duration, a.n)
-	for i := range out {
-		out[i] = now - a.at[i]
-	}
-	return out
-}
-
-// restored is the allowance of these ages, the oldest first; of too many the youngest count.
-func restored(now time.Duration, ages []time.Duration) allowance {
-	var a allowance
-	for _, age := range ages {
-		a.charge(now - age)
-	}
-	return a
 }

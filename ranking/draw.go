@@ -4,7 +4,7 @@ import "math/rand/v2"
 
 // maxDraws bounds how many groups, and how many peers of a group, one draw looks at: it need not
 // search ten thousand that may not be taken.
-const maxDraws = 32
+const maxDraws = 16
 
 // lot is one peer in an urn.
 type lot struct {
@@ -87,28 +87,25 @@ func (g *groupLots) swap(i, j int) {
 	l[i].place, l[j].place = i, j
 }
 
-// draw returns a peer: of the groups that may be taken one at random, of its peers that may be taken
+// draw returns a peer that may be taken: of the groups that have one, one at random, and of its peers
 // one at random. It gives up after looking at maxDraws of either.
-func (u *urn) draw(rng *rand.Rand, group func(Group) bool, peer func(string) bool) (string, Group, bool) {
+func (u *urn) draw(rng *rand.Rand, may func(peer string) bool) (string, Group, bool) {
 	n := len(u.groups)
 	for i := range min(n, maxDraws) {
 		u.swap(i, i+rng.IntN(n-i)) // a shuffle, as far as needed
 		g := u.groups[i]
-		if !group(g.group) {
-			continue
-		}
-		if p, ok := g.draw(rng, peer); ok {
+		if p, ok := g.draw(rng, may); ok {
 			return p, g.group, true
 		}
 	}
 	return "", "", false
 }
 
-func (g *groupLots) draw(rng *rand.Rand, peer func(string) bool) (string, bool) {
+func (g *groupLots) draw(rng *rand.Rand, may func(peer string) bool) (string, bool) {
 	n := len(g.lots)
 	for i := range min(n, maxDraws) {
 		g.swap(i, i+rng.IntN(n-i))
-		if p := g.lots[i].peer; peer(p) {
+		if p := g.lots[i].peer; may(p) {
 			return p, true
 		}
 	}

@@ -92,7 +92,7 @@ func (e *explorer) explore(may func(peer string) bool) (exploration, bool) {
 	if !due && !e.owed {
 		return exploration{}, false
 	}
-	peer, g, ok := e.trials.draw(e.rng, func(Group) bool { return true }, func(p string) bool {
+	peer, g, ok := e.trials.draw(e.rng, func(p string) bool {
 		return e.free(p) && may(p)
 	})
 	// The debt is one at most, so that a lack of candidates does not end in a wave of trials.
@@ -159,7 +159,7 @@ func (e *explorer) cast(now time.Duration, may func(peer string) bool) (peer str
 	if e.rng.Float64() >= e.limits.shadows {
 		return "", "", false
 	}
-	peer, g, ok = e.demoted.draw(e.rng, func(Group) bool { return true }, func(p string) bool {
+	peer, g, ok = e.demoted.draw(e.rng, func(p string) bool {
 		s := e.shadow[p]
 		return (!s.ever || now-s.last >= e.limits.shadowEvery) && may(p)
 	})

@@ -18,49 +18,11 @@ const (
 	// usDegraded is the excess of actual over predicted from which a fetch counts: the audit's least
 	// threshold.
 	usDegraded = 0.8
-	// usHold is the longest hold, usEvery the least time from one to the next: a coalition that
-	// comes up in the right numbers wins one hold in six.
-	usHold, usEvery = 5 * time.Minute, 30 * time.Minute
-	// usOwn is how long evidence of our own holds verdicts.
-	usOwn = time.Minute
 	// usMaxGroups bounds the groups remembered, the longest silent dropped first.
 	usMaxGroups = 4096
 	// usMedianEvery is how old the common mode may be: it sorts, and a fetch must not wait for that.
 	usMedianEvery = time.Second
 )
-
-// holdCause says why verdicts are held.
-type holdCause uint8
-
-const (
-	// notHeld: they are not.
-	notHeld holdCause = iota
-	// manyGroups: most groups degrade at once.
-	manyGroups
-	// ownGaps: more than half of the time of a fetch was lost by ourselves.
-	ownGaps
-	// ownLink: our own link is at its known limit.
-	ownLink
-	// slowProbe: a peer that has long been clear is slow too.
-	slowProbe
-)
-
-// String returns the cause as a label: lower case, underscores.
-func (c holdCause) String() string {
-	switch c {
-	case notHeld:
-		return "not_held"
-	case manyGroups:
-		return "many_groups"
-	case ownGaps:
-		return "own_gaps"
-	case ownLink:
-		return "own_link"
-	case slowProbe:
-		return "slow_probe"
-	}
-	return "unknown"
-}
 
 // outcome is the last fetch of a group.
 type outcome struct {
@@ -75,9 +37,8 @@ type itsUs struct {
 	order    *list.List              // the oldest in front
 	degraded int
 
-	cause  holdCause
-	until  time.Duration // of the hold
-	next   time.Duration // the next hold on the word of others is not before
+	others, gaps, link hold
+
 	median float64
 	medAt  time.Duration
 	medOK  bool
@@ -86,11 +47,11 @@ type itsUs struct {
 func newItsUs() *itsUs { return &itsUs{last: map[Group]*list.Element{}, order: list.New()} }
 
 // observe counts a finished fetch. Only a group that votes, that is one that is aged and clear,
-// speaks; one that no longer does is forgotten.
+// speaks; one that no longer does is forgotten. An excess that is not a number is none.
 func (u *itsUs) observe(now time.Duration, g Group, excess float64, votes bool) {
 	u.expire(now)
 	u.forget(u.last[g])
-	if votes {
+	if votes && excess == excess {
 		if u.order.Len() >= usMaxGroups {
 			u.forget(u.order.Front())
 		}
@@ -102,36 +63,35 @@ func (u *itsUs) observe(now time.Duration, g Group, excess float64, votes bool) 
 	u.judge(now)
 }
 
-// evidence counts what speaks for trouble of our own whatever the groups say. What we measure of
-// ourselves holds verdicts for a minute each time; a probe is a peer's word and rationed like the
-// groups'.
+// evidence counts what speaks for trouble of our own, however few groups there are.
 func (u *itsUs) evidence(now time.Duration, c holdCause) {
 	switch c {
-	case ownGaps, ownLink:
-		if u.holding(now) {
-			u.until = max(u.until, now+usOwn)
-			return
-		}
-		u.cause, u.until = c, now+usOwn
+	case ownLink:
+		u.link.hold(now, c)
+	case ownGaps:
+		u.gaps.ration(now, c, holdOwn)
 	case slowProbe:
-		u.start(now, c)
-	case notHeld, manyGroups:
+		u.others.ration(now, c, holdMost)
+	case notHeld, manyGroups: // the latter is ours to find
 	}
 }
 
-// hold says whether verdicts are held, and why.
-func (u *itsUs) hold(now time.Duration) (holdCause, bool) {
-	if !u.holding(now) {
-		return notHeld, false
+// held says whether verdicts are held, and why.
+func (u *itsUs) held(now time.Duration) (holdCause, bool) {
+	for _, h := range []*hold{&u.link, &u.gaps, &u.others} {
+		if h.holds(now) {
+			return h.cause, true
+		}
 	}
-	return u.cause, true
+	return notHeld, false
 }
 
 // commonMode is the median over the groups of their last excess: what to subtract from every excess
-// while verdicts are held. 0 if they aren't, or too few groups have spoken.
+// while verdicts are held, so that what is gross even among the slow still shows. 0 if they aren't
+// held, or too few groups have spoken.
 func (u *itsUs) commonMode(now time.Duration) float64 {
 	u.expire(now)
-	if !u.holding(now) || u.order.Len() < usGroups {
+	if _, held := u.held(now); !held || u.order.Len() < usGroups {
 		return 0
 	}
 	if u.medOK && now-u.medAt < usMedianEvery {
@@ -147,26 +107,19 @@ func (u *itsUs) commonMode(now time.Duration) float64 {
 	return u.median
 }
 
-func (u *itsUs) holding(now time.Duration) bool { return u.cause != notHeld && now < u.until }
-
 // judge starts a hold if most groups degrade, and ends one early if they no longer do.
 func (u *itsUs) judge(now time.Duration) {
 	n := u.order.Len()
 	switch {
 	case n < usGroups:
 	case 100*u.degraded >= usShare*n:
-		u.start(now, manyGroups)
-	case 100*u.degraded < usEnd*n && u.cause == manyGroups:
-		u.cause = notHeld
+		if !u.others.holds(now) {
+			u.others.ration(now, manyGroups, holdMost)
+			u.medOK = false
+		}
+	case 100*u.degraded < usEnd*n && u.others.cause == manyGroups:
+		u.others.cause = notHeld
 	}
-}
-
-// start begins a hold on the word of others, if it is time for one.
-func (u *itsUs) start(now time.Duration, c holdCause) {
-	if now < u.next {
-		return
-	}
-	u.cause, u.until, u.next, u.medOK = c, now+usHold, now+usEvery, false
 }
 
 // expire forgets what is older than the window.

@@ -138,7 +138,7 @@ func (b *sizeBook) end(datum string) {
 		return
 	}
 	for i := range e.claims {
-		e.claims[i].arrived = false
+		e.claims[i].late = false
 	}
 }
 
@@ -207,7 +207,7 @@ func (e *entry) claim(peer string, g Group, bytes int64) {
 	if len(e.claims) >= maxClaims {
 		e.dropClaim()
 	}
-	e.claims = append(e.claims, claim{peer: peer, group: g, bytes: bytes, arrived: e.fetches > 0})
+	e.claims = append(e.claims, claim{peer: peer, group: g, bytes: bytes, late: e.fetches > 0})
 }
 
 // remember keeps what outlasts a dropped claim.

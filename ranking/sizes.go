@@ -56,11 +56,11 @@ func (s Size) Validate() error {
 // claim is one peer's word on the size of a datum. Its first word stands; a second, different one
 // moves nothing and is a lie by itself, since a hash fixes its content.
 type claim struct {
-	peer    string
-	group   Group
-	bytes   int64
-	two     bool // has said something else since
-	arrived bool // while a fetch of the datum was under way
+	peer  string
+	group Group
+	bytes int64
+	two   bool // has said something else since
+	late  bool // came while a fetch of the datum was under way, and does not count until its end
 }
 
 // entry is what the book holds of one datum.
@@ -86,7 +86,7 @@ type sizeView struct {
 	// size is what every estimate is made with; zero bytes if unknown.
 	size Size
 	// least and most are the ends of what is claimed, equal to size unless disputed. A choice should
-	// be good for both; time a hedge by least, for one who overstates would delay it.
+	// be good for both. Neither may time a hedge: a liar would delay it or bring it about.
 	least, most int64
 	// disputed says that advertised claims differ and nothing attested decides.
 	disputed bool

@@ -10,7 +10,7 @@ func (e *entry) view(aged func(Group) bool) sizeView {
 	}
 	v := sizeView{}
 	for _, c := range e.claims {
-		if c.arrived {
+		if c.late {
 			continue
 		}
 		if v.most == 0 {
@@ -54,7 +54,7 @@ func (e *entry) votes(aged func(Group) bool) map[Group]int64 {
 	count := map[say]int{}
 	out := map[Group]int64{}
 	for _, c := range e.claims {
-		if !c.arrived && aged(c.group) {
+		if !c.late && aged(c.group) {
 			count[say{c.group, c.bytes}]++
 		}
 	}
