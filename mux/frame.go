@@ -41,6 +41,10 @@ func (h header) body() uint32 {
 	return 0
 }
 
+// atMost is the smaller of n and limit. A length of a frame may be more than an
+// int holds.
+func atMost(n int, limit uint32) int { return int(min(uint64(n), uint64(limit))) }
+
 // carries says whether a cookie may ride in front of the frame. Never on a
 // ping: two wrapped ends would answer each other for ever. Never on a goaway,
 // nor on what ends a stream: the session often ends with it, and the peer's

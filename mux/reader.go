@@ -85,7 +85,7 @@ func (in *inbound) deliver(p []byte) int {
 		return n
 	}
 	if in.void > 0 {
-		n := min(len(p), int(in.void))
+		n := atMost(len(p), in.void)
 		clear(p[:n])
 		in.void -= uint32(n)
 		return n
@@ -208,7 +208,7 @@ func (c *Conn) parse(b *batch) {
 		switch {
 		case in.raw:
 		case in.body > 0:
-			n = min(n, int(in.body))
+			n = atMost(n, in.body)
 			keep = !in.drop
 			in.body -= uint32(n)
 			c.count(b, n)

@@ -215,8 +215,8 @@ func (c *Conn) body(a *assembly, p []byte, now time.Duration, ride bool) []byte 
 		o.void = true // reset since the frame began
 	}
 	if o.void {
-		n := min(uint32(min(len(p), 1<<30)), o.left)
-		o.left -= n
+		n := atMost(len(p), o.left)
+		o.left -= uint32(n)
 		return p[n:]
 	}
 	if o.sdu == 0 {
@@ -225,7 +225,7 @@ func (c *Conn) body(a *assembly, p []byte, now time.Duration, ride bool) []byte 
 		}
 		c.nextSDU(a, now)
 	}
-	n := min(len(p), int(o.sdu), c.limit-a.size)
+	n := atMost(min(len(p), c.limit-a.size), o.sdu)
 	a.add(p[:n], n)
 	o.sdu -= uint32(n)
 	o.left -= uint32(n)
