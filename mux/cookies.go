@@ -84,8 +84,11 @@ func (m *Meter) wroteFrame(now time.Duration) {
 func (m *Meter) echo(v cookie.Value, b *batch) (stripped bool) {
 	e := m.pair.cookies.Echo(v, b.now, m.counts.PayloadIn)
 	m.counts.EchoesStripped++
-	if e.Outcome == cookie.Sample {
+	switch e.Outcome {
+	case cookie.Sample:
 		b.echoed = true
+	case cookie.Forged:
+		m.counts.ForeignEchoes++
 	}
 	return true
 }
