@@ -1,7 +1,7 @@
 # Each target is a plain go command or two. GO, TIMEOUT, FUZZTIME and ARGS can
 # be set on the command line: make fuzz FUZZTIME=5m, make demo ARGS=--json.
 GO       ?= go
-TIMEOUT  ?= 120s
+TIMEOUT  ?= 300s
 FUZZTIME ?= 20s
 ARGS     ?=
 
@@ -11,7 +11,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race demo bench compat idle fuzz alloc cover lint vet vuln clean
+.PHONY: help test race demo bench compat idle fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ lint: ## golangci-lint, built at its first use (some minutes)
 	@for module in $(MODULES); do \
 		(cd $$module && $(TOOL) golangci-lint run ./...) || exit 1; \
 	done
+
+fmt: ## format the code as lint wants it
+	@$(TOOL) golangci-lint fmt $(MODULES)
 
 vet: ## go vet and gofmt
 	@for module in $(MODULES); do (cd $$module && $(GO) vet ./...) || exit 1; done
