@@ -111,6 +111,11 @@ func TestEstimateError(t *testing.T) {
 	e.Fold(s, 0)
 	e.Fold(s, time.Hour)
 	within(t, "aged", float64(e.Reading(time.Hour).StandardError), 1e-7*math.Sqrt(1.25/2.25), 1e-6)
+	// Rates S and 3S at those weights: mean 7/3 S, variance 8/9 S^2.
+	e = NewEstimate(time.Hour)
+	e.Fold(sampled(1e6, 1e6), 0)
+	e.Fold(sampled(1e6, 1e6/3.0), time.Hour)
+	within(t, "aged and differing", float64(e.Reading(time.Hour).StandardError), 1e-6*math.Sqrt(8.0/9*1.25/2.25), 1e-5)
 	// Two at S and two at 3S: variance S^2 about 2S, over four equal weights a quarter of it.
 	e = NewEstimate(0)
 	for i := range 4 {

@@ -340,6 +340,23 @@ func TestStaleFastRateDoesNotMakeABound(t *testing.T) {
 func TestSlightlyLargerInitialWindow(t *testing.T) {
 	l := link{rtt: 12 * ms, speed: 50 * mbit}
 	h := newHost(l.path(true))
-	h.fetch(0, l.send(0, 1e6, 15_200))
+	h.fetch(0, l.send(0, 1e6, 11*segment))
 	within(t, "rate", h.rate(), l.speed, 0.005)
+}
+
+// The time that the bytes themselves take on a slow path is no overrun.
+func TestCoarseReadsOnASlowPath(t *testing.T) {
+	l := link{rtt: 12 * ms, speed: 10 * mbit}
+	p := l.path(true)
+	p.Rate = SecondsPerByte(1 / l.speed)
+	h := newHost(p)
+	in := []read{{bytes: segment}}
+	for i := range 40 { // 28 ms apart
+		in = append(in, read{at: time.Duration(i+1) * l.tx(35_000), bytes: 35_000})
+	}
+	h.fetch(0, in)
+	if s := h.out[0]; s.RampBytes != 35_000 {
+		t.Errorf("left out %d, want the read that holds the slow start", s.RampBytes)
+	}
+	within(t, "rate", h.rate(), l.speed, 0.001)
 }
