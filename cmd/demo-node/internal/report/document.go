@@ -55,12 +55,12 @@ type Peer struct {
 
 // RTT is the round trip, by mux.RTT.
 type RTT struct {
-	BaseSeconds      float64  `json:"base_seconds"`
+	BaseSeconds      *float64 `json:"base_seconds"`
 	BaseErrorPercent *float64 `json:"base_error_percent"` // against the link's
-	P50Seconds       float64  `json:"p50_seconds"`
-	P95Seconds       float64  `json:"p95_seconds"`
-	LoadedP50Seconds float64  `json:"loaded_p50_seconds"`
-	LoadedP95Seconds float64  `json:"loaded_p95_seconds"`
+	P50Seconds       *float64 `json:"p50_seconds"`
+	P95Seconds       *float64 `json:"p95_seconds"`
+	LoadedP50Seconds *float64 `json:"loaded_p50_seconds"` // of echoes that waited in a send queue
+	LoadedP95Seconds *float64 `json:"loaded_p95_seconds"`
 	Samples          uint64   `json:"samples"`
 	LoadedSamples    uint64   `json:"loaded_samples"`
 	Unanswered       uint64   `json:"unanswered"`
@@ -101,13 +101,21 @@ type Fetch struct {
 // Seconds is a duration in seconds, to the microsecond.
 func Seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e6 }
 
+// known is a duration in seconds, nil for 0.
+func known(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
+	}
+	s := Seconds(d)
+	return &s
+}
+
 // NewFetch reports a fetch; a prediction of 0 is none.
 func NewFetch(o wire.Offer, predicted, first, whole time.Duration) Fetch {
 	f := Fetch{Hash: o.Hash, Bytes: o.Size, ActualSeconds: Seconds(whole), FirstByteSeconds: Seconds(first)}
 	if predicted > 0 {
-		s := Seconds(predicted)
-		f.PredictedSeconds = &s
-		f.ErrorPercent = off(f.ActualSeconds, s)
+		f.PredictedSeconds = known(predicted)
+		f.ErrorPercent = off(&f.ActualSeconds, *f.PredictedSeconds)
 	}
 	return f
 }
@@ -120,8 +128,8 @@ func NewPeer(node, peer string, s mux.Snapshot, fetches []Fetch) Peer {
 	return Peer{
 		Node: node, Peer: peer, Fetches: fetches, Rate: newRate(s),
 		RTT: RTT{
-			BaseSeconds: Seconds(s.RTT.Base), P50Seconds: Seconds(s.RTT.P50), P95Seconds: Seconds(s.RTT.P95),
-			LoadedP50Seconds: Seconds(s.RTT.LoadedP50), LoadedP95Seconds: Seconds(s.RTT.LoadedP95),
+			BaseSeconds: known(s.RTT.Base), P50Seconds: known(s.RTT.P50), P95Seconds: known(s.RTT.P95),
+			LoadedP50Seconds: known(s.RTT.LoadedP50), LoadedP95Seconds: known(s.RTT.LoadedP95),
 			Samples: s.RTT.Samples, LoadedSamples: s.RTT.LoadedSamples, Unanswered: s.RTT.Censored,
 		},
 		Time: Time{
@@ -149,9 +157,7 @@ func (p *Pair) Add(r Run) {
 	for i := range r.Peers {
 		peer := &r.Peers[i]
 		peer.RTT.BaseErrorPercent = off(peer.RTT.BaseSeconds, p.Link.RTTSeconds)
-		if m := peer.Rate.MbitPerSecond; m != nil {
-			peer.Rate.ErrorPercent = off(*m, p.Link.MbitPerSecond)
-		}
+		peer.Rate.ErrorPercent = off(peer.Rate.MbitPerSecond, p.Link.MbitPerSecond)
 		for _, f := range peer.Fetches {
 			p.Bytes += f.Bytes
 			p.Files++
@@ -160,12 +166,13 @@ func (p *Pair) Add(r Run) {
 	p.Runs = append(p.Runs, r)
 }
 
-// off is by how many percent a value is off the truth; nil where there is none.
-func off(value, truth float64) *float64 {
-	if truth == 0 {
+// off is by how many percent a value is off the truth; nil where either is
+// unknown.
+func off(value *float64, truth float64) *float64 {
+	if value == nil || truth == 0 {
 		return nil
 	}
-	e := round((value/truth - 1) * 100)
+	e := round((*value/truth - 1) * 100)
 	return &e
 }
 

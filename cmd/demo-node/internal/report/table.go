@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 )
@@ -15,6 +16,10 @@ func (p *Pair) WriteTable(w io.Writer) error {
 			t.row()
 		}
 		p.run(t, i, r)
+	}
+	t.line("")
+	for i, r := range p.Runs {
+		t.line("%s", r.verdict(i+1))
 	}
 	return t.flush()
 }
@@ -74,7 +79,7 @@ func (p *Pair) run(t *table, i int, r Run) {
 
 func measures(truth Link) []measure {
 	return []measure{
-		{"RTT base", ms(truth.RTTSeconds), func(p Peer) string { return ms(p.RTT.BaseSeconds) + percent(p.RTT.BaseErrorPercent) }},
+		{"RTT base", ms(&truth.RTTSeconds), func(p Peer) string { return ms(p.RTT.BaseSeconds) + percent(p.RTT.BaseErrorPercent) }},
 		{"RTT p50, p95", "", func(p Peer) string { return ms(p.RTT.P50Seconds) + ", " + ms(p.RTT.P95Seconds) }},
 		{"RTT loaded p50, p95", "", func(p Peer) string { return ms(p.RTT.LoadedP50Seconds) + ", " + ms(p.RTT.LoadedP95Seconds) }},
 		{"burst rate, Mbit/s", fmt.Sprintf("%.4g", truth.MbitPerSecond), func(p Peer) string { return number(p.Rate.MbitPerSecond) + percent(p.Rate.ErrorPercent) }},
@@ -104,6 +109,21 @@ func (f Fetch) cells() []string {
 		predicted = fmt.Sprintf("%.3f s", *f.PredictedSeconds)
 	}
 	return []string{Decimal(f.Bytes), predicted, fmt.Sprintf("%.3f s", f.ActualSeconds), strings.TrimSpace(percent(f.ErrorPercent))}
+}
+
+// verdict is what a run came to, in a line.
+func (r Run) verdict(i int) string {
+	var rtt, rate, credit float64
+	for _, p := range r.Peers {
+		if p.RTT.BaseErrorPercent == nil || p.Rate.ErrorPercent == nil {
+			return fmt.Sprintf("Run %d: too little was carried to tell.", i)
+		}
+		rtt = max(rtt, math.Abs(*p.RTT.BaseErrorPercent))
+		rate = max(rate, math.Abs(*p.Rate.ErrorPercent))
+		credit = max(credit, p.Time.CreditSeconds)
+	}
+	return fmt.Sprintf("Run %d: base RTT within %.1f %% of the truth, burst rate within %.1f %%; our own full window held a peer up for %.1f s.",
+		i, rtt, rate, credit)
 }
 
 func (r Run) bytes() (total int64) {

@@ -26,7 +26,17 @@ func Binary(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-func ms(s float64) string  { return fmt.Sprintf("%.1f ms", s*1e3) }
+// ms shows seconds as milliseconds; they may be unknown.
+func ms(s *float64) string {
+	switch {
+	case s == nil:
+		return "-"
+	case *s < 10e-3:
+		return fmt.Sprintf("%.3g ms", *s*1e3)
+	}
+	return fmt.Sprintf("%.1f ms", *s*1e3)
+}
+
 func sec(s float64) string { return fmt.Sprintf("%.2f s", s) }
 
 // number shows a value that may be unknown.
