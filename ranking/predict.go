@@ -162,7 +162,7 @@ type course struct {
 func (p Path) course() course {
 	c := course{
 		rtt:  max(0, p.BaseRTT.Seconds()),
-		rate: max(0, float64(p.Rate)),
+		rate: min(max(0, float64(p.Rate)), 1e12), // beyond any time there is, and not infinite
 		full: math.Inf(1), window: float64(p.startWindow()),
 		growing: math.MaxInt64,
 	}
