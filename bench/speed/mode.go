@@ -36,6 +36,10 @@ func Modes() []Mode {
 			Name: "async", About: "both ends wrapped, asynchronous writes (opt-in)", start: peers.Hashicorp,
 			client: true, server: true, options: []mux.Option{mux.WithAsyncWrites()},
 		},
+		{
+			Name: "unsplit", About: "both ends wrapped, large frames left whole", start: peers.Hashicorp,
+			client: true, server: true, options: []mux.Option{mux.WithSDU(0)},
+		},
 		{Name: "go-yamux", About: "libp2p/go-yamux as it is", start: peers.Libp2p},
 		{Name: "smux", About: "xtaci/smux as it is", start: peers.Smux},
 		{Name: "raw", About: "one TCP connection without a multiplexer", start: peers.Raw, Streams: 1},
