@@ -14,9 +14,10 @@ type Auditor struct {
 	peers  map[string]*peer
 	list   []*peer // the same, for the sweep
 	groups map[string]*group
-	strata map[key]*stratum
+	strata [keyCount]*stratum
 	ids    uint64
 	sweep  int
+	turns  uint64
 }
 
 // New returns an empty auditor. A config that [Config.Validate] refuses is replaced by the default
@@ -27,7 +28,6 @@ func New(cfg Config) *Auditor {
 		cfg:    cfg,
 		peers:  make(map[string]*peer),
 		groups: make(map[string]*group),
-		strata: make(map[key]*stratum),
 	}
 	for i, c := range cfg.charts() {
 		a.steps[i] = c.ready()
@@ -49,8 +49,8 @@ func (a *Auditor) Observe(now time.Duration, r Record) Verdict {
 	k := keyOf(r.Size, r.BaseRTT, r.Loss)
 	f := Finding{Outcome: w.outcome, Actual: w.actual, Claim: w.claim, Contradicts: r.contradicts()}
 	if w.outcome.audited() {
-		f.Threshold = a.threshold(k, p.group)
-		f.Gross = a.gross(p, f.Threshold.Value, k)
+		f.Threshold = a.threshold(k, p)
+		f.Gross = a.gross(p, &w, f.Threshold.Value, k)
 		f.Residual, f.Late = w.over(w.moved), float64(w.late)/float64(w.claim)
 		a.chart(now, p, &w, &r, f)
 	}
@@ -63,10 +63,15 @@ func (a *Auditor) Observe(now time.Duration, r Record) Verdict {
 
 // gross returns the residual at which withholding begins. It rises with the peer's own median, so
 // that a slow disk is held to what it usually does; but no further than the threshold could have
-// risen, so that withholding always does not make itself usual.
-func (a *Auditor) gross(p *peer, t float64, k key) float64 {
-	own := min(p.median(a.strata[k.at(levels-1)]), a.cfg.ThresholdMax)
-	return a.cfg.GrossFactor * max(t, own)
+// risen, so that withholding always does not make itself usual. The median is looked up where it
+// may matter.
+func (a *Auditor) gross(p *peer, w *weighed, t float64, k key) float64 {
+	limit := a.cfg.GrossFactor * t
+	if w.over(w.served) <= limit {
+		return limit
+	}
+	own := p.median(a.strata[k.at(coarsest).index()])
+	return max(limit, a.cfg.GrossFactor*min(own, a.cfg.ThresholdMax))
 }
 
 // chart moves the peer's charts by one record.
@@ -103,17 +108,22 @@ func (a *Auditor) fold(now time.Duration, p *peer, k key, residual float64) {
 }
 
 func (a *Auditor) stratum(k key) *stratum {
-	s := a.strata[k]
-	if s == nil {
-		s = &stratum{key: k, panels: make(map[*group]*panel)}
-		a.strata[k] = s
+	s := &a.strata[k.index()]
+	if *s == nil {
+		*s = &stratum{key: k, panels: make(map[*group]*panel)}
 	}
-	return s
+	return *s
 }
 
-// sweepOne looks at one peer for voices that are too old, so that a peer who is gone does not vote
-// for ever.
+// sweepEvery is how many fetches pay for a look at one peer.
+const sweepEvery = 4
+
+// sweepOne now and then looks at one peer for voices that are too old, so that a peer who is gone
+// does not vote for ever.
 func (a *Auditor) sweepOne(now time.Duration) {
+	if a.turns++; a.turns%sweepEvery != 0 {
+		return
+	}
 	a.sweep++
 	if a.sweep >= len(a.list) {
 		a.sweep = 0

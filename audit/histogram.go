@@ -66,12 +66,17 @@ func (h *histogram) halve() {
 // bucket; 0 of none. It looks from the top, since the quantile asked for most is a high one.
 func (h *histogram) quantile(q float64) float64 {
 	above := (1 - q) * float64(h.n)
-	for i := bucketCount - 1; i > 0; i-- {
-		c := float64(h.counts[i])
-		if c > 0 && c >= above {
-			return edges[i+1] - (edges[i+1]-edges[i])*above/c
+	need, i := uint32(math.Ceil(above)), bucketCount-1
+	var seen uint32 // in the buckets above i
+	for ; i > 0; i-- {
+		c := uint32(h.counts[i])
+		if seen += c; seen >= need && c > 0 {
+			seen -= c
+			break
 		}
-		above -= c
 	}
-	return 0
+	if i == 0 {
+		return 0
+	}
+	return edges[i+1] - (edges[i+1]-edges[i])*(above-float64(seen))/float64(h.counts[i])
 }

@@ -36,12 +36,13 @@ type peer struct {
 	lie    LieKind
 	detail string
 	forged int
+	places [maxCells]uint16 // of each cell its stratum's index: one cache line to search
 	cells  []cell
 }
 
 // maxCells bounds the strata that a peer has a voice in, and so its memory: 24 cells of two
-// histograms are 10 KiB. A path has one round-trip class and its neighbour, so that sizes alone make
-// at most 8+4+2+1 a class.
+// histograms are 10 KiB. A path has one round-trip class and perhaps its neighbour, and then all
+// eight sizes make 8+4+1 or 16+8+1 at most.
 const maxCells = 24
 
 // kinds returns what stands against the peer.
@@ -65,12 +66,24 @@ func (p *peer) speaks() bool {
 
 // find returns the peer's cell in a stratum, or nil.
 func (p *peer) find(s *stratum) *cell {
-	for i := range p.cells {
-		if p.cells[i].stratum == s {
+	place := uint16(s.key.index())
+	for i, at := range p.places[:len(p.cells)] {
+		if at == place {
 			return &p.cells[i]
 		}
 	}
 	return nil
+}
+
+// panel returns the panel of the peer's group in a stratum, or nil. p may be nil.
+func (p *peer) panel(s *stratum) *panel {
+	if p == nil {
+		return nil
+	}
+	if c := p.find(s); c != nil {
+		return c.panel
+	}
+	return s.panels[p.group]
 }
 
 // median returns the peer's own median residual over all its fetches of a kind of path.
@@ -100,6 +113,7 @@ func (p *peer) cell(now time.Duration, s *stratum, cfg *Config) *cell {
 	}
 	panel := s.panelOf(p.group)
 	panel.cells++
+	p.places[len(p.cells)] = uint16(s.key.index())
 	p.cells = append(p.cells, cell{stratum: s, panel: panel})
 	return &p.cells[len(p.cells)-1]
 }
@@ -108,7 +122,7 @@ func (p *peer) cell(now time.Duration, s *stratum, cfg *Config) *cell {
 func (p *peer) giveUp(now time.Duration, i int, cfg *Config) {
 	p.cells[i].leave(now, p.id, cfg)
 	last := len(p.cells) - 1
-	p.cells[i] = p.cells[last]
+	p.cells[i], p.places[i] = p.cells[last], p.places[last]
 	p.cells[last] = cell{}
 	p.cells = p.cells[:last]
 }

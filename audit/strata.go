@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -54,22 +53,17 @@ type Stratum struct {
 // Strata returns the strata that had a fetch, unmerged, in order of loss, size and round trip. It
 // allocates; ask for it when scraped.
 func (a *Auditor) Strata() []Stratum {
-	keys := make([]key, 0, len(a.strata))
-	for k := range a.strata {
-		if k.level == 0 {
-			keys = append(keys, k)
+	var out []Stratum
+	for _, s := range a.strata {
+		if s != nil && s.key.level == 0 {
+			out = append(out, a.view(s))
 		}
-	}
-	slices.SortFunc(keys, compareKeys)
-	out := make([]Stratum, len(keys))
-	for i, k := range keys {
-		out[i] = a.view(k)
 	}
 	return out
 }
 
-func (a *Auditor) view(k key) Stratum {
-	s := a.strata[k]
+func (a *Auditor) view(s *stratum) Stratum {
+	k := s.key
 	v := Stratum{
 		SizeFrom: sizeFloor(int(k.size)), RTTFrom: rttFloor(int(k.rtt)), Lossy: k.lossy,
 		Threshold: a.threshold(k, nil),
@@ -83,16 +77,6 @@ func (a *Auditor) view(k key) Stratum {
 		v.RTTTo = rttFloor(int(k.rtt) + 1)
 	}
 	return v
-}
-
-func compareKeys(a, b key) int {
-	if a.lossy != b.lossy {
-		if b.lossy {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.rtt, b.rtt))
 }
 
 // A FreeRate is how often a peer may do something for ever without a verdict being due.

@@ -1,20 +1,28 @@
 package audit
 
 import (
+	"math"
 	"math/bits"
 	"time"
 )
 
 // Residuals are compared among fetches of like size over paths of like length: sizes by powers of 4
 // from 16 kB, base round trips by powers of 2 from 4 ms, eight classes each. Where too few groups
-// vote, neighbouring classes are merged two by two on both axes, and again, until one holds all.
+// vote, neighbouring classes are merged two by two on both axes, and where that won't do, all. A
+// level between would cost each fetch another histogram, for a threshold that the clamp leaves a few
+// per cent to move in.
 const (
-	classes = 8
-	levels  = 4 // 1, 2, 4, 8 classes to one
-
-	smallestSize = 16 << 10
-	shortestRTT  = 4 * time.Millisecond
+	classes  = 8
+	smallest = 16 << 10
+	shortest = 4 * time.Millisecond
+	levels   = 3
+	perLevel = classes * classes
+	keyCount = 2 * levels * perLevel
+	coarsest = levels - 1
 )
+
+// mergeShift is by how many bits each level shortens a class.
+func mergeShift(level uint8) uint8 { return level + level/coarsest }
 
 // key names a stratum: its level of merging, its classes at that level, and whether the kernel saw
 // loss. Lossy fetches are never merged with others: that would judge them by clear paths.
@@ -23,28 +31,38 @@ type key struct {
 	lossy            bool
 }
 
-// strataOf returns the key of the finest stratum of a fetch.
+// keyOf returns the key of the finest stratum of a fetch.
 func keyOf(size int64, rtt time.Duration, loss Loss) key {
 	return key{size: sizeClass(size), rtt: rttClass(rtt), lossy: loss == LossSeen}
 }
 
 // at returns the stratum that holds k at a level of merging.
 func (k key) at(level uint8) key {
-	return key{level: level, size: k.size >> level, rtt: k.rtt >> level, lossy: k.lossy}
+	shift := mergeShift(level)
+	return key{level: level, size: k.size >> shift, rtt: k.rtt >> shift, lossy: k.lossy}
+}
+
+// index returns a key's place in the auditor's table: less than a map costs, several times a fetch.
+func (k key) index() int {
+	i := (int(k.level)*classes+int(k.size))*classes + int(k.rtt)
+	if k.lossy {
+		i += levels * perLevel
+	}
+	return i
 }
 
 func sizeClass(n int64) uint8 {
-	if n < smallestSize {
+	if n < smallest {
 		return 0
 	}
-	return uint8(min((bits.Len64(uint64(n/smallestSize))+1)/2, classes-1))
+	return uint8(min((bits.Len64(uint64(n/smallest))+1)/2, classes-1))
 }
 
 func rttClass(d time.Duration) uint8 {
-	if d < shortestRTT {
+	if d < shortest {
 		return 0
 	}
-	return uint8(min(bits.Len64(uint64(d/shortestRTT)), classes-1))
+	return uint8(min(bits.Len64(uint64(d/shortest)), classes-1))
 }
 
 // sizeFloor and rttFloor return where a class begins.
@@ -52,14 +70,14 @@ func sizeFloor(class int) int64 {
 	if class <= 0 {
 		return 0
 	}
-	return smallestSize << (2 * (class - 1))
+	return smallest << (2 * (class - 1))
 }
 
 func rttFloor(class int) time.Duration {
 	if class <= 0 {
 		return 0
 	}
-	return shortestRTT << (class - 1)
+	return shortest << (class - 1)
 }
 
 // stratum is a set of like fetches: the votes on its threshold, and what metrics want to know.
@@ -97,7 +115,7 @@ func (c *cell) speak(now time.Duration, id uint64, may bool, cfg *Config) {
 		c.hush(now, id, cfg)
 		return
 	}
-	value := cfg.VoteFactor * c.older.quantile(cfg.VoteQuantile)
+	value := grain(cfg.VoteFactor * c.older.quantile(cfg.VoteQuantile))
 	switch {
 	case !c.voter:
 		c.panel.voices.add(entry{value, id})
@@ -107,6 +125,13 @@ func (c *cell) speak(now time.Duration, id uint64, may bool, cfg *Config) {
 	c.voter, c.voice = true, value
 	c.setSolo(c.older.n >= uint32(cfg.SoloSamples))
 	c.stratum.count(now, c.panel, cfg)
+}
+
+// grain cuts a voice to steps of 1/64 to 1/128 of itself, well below what a quantile of some dozens
+// of samples can tell, so that most fetches move no list.
+func grain(v float64) float64 {
+	const dropped = 52 - 6 // of the mantissa's bits
+	return math.Float64frombits(math.Float64bits(v) &^ (1<<dropped - 1))
 }
 
 // hush takes a cell's voice away.
@@ -152,10 +177,18 @@ func (s *stratum) count(now time.Duration, p *panel, cfg *Config) {
 	p.votes, p.vote = votes, vote
 }
 
-// others returns how many groups other than g vote, and the median of their votes.
-func (s *stratum) others(g *group) (voters int, median float64) {
-	if p := s.panels[g]; p != nil && p.votes {
-		return len(s.votes) - 1, s.votes.medianWithout(entry{p.vote, g.id})
+// voters returns how many groups other than that of panel p vote. p may be nil.
+func (s *stratum) voters(p *panel) int {
+	if p != nil && p.votes {
+		return len(s.votes) - 1
 	}
-	return len(s.votes), s.votes.median()
+	return len(s.votes)
+}
+
+// median returns the median of the votes but that of panel p, which may be nil.
+func (s *stratum) median(p *panel) float64 {
+	if p != nil && p.votes {
+		return s.votes.medianWithout(entry{p.vote, p.group.id})
+	}
+	return s.votes.median()
 }

@@ -8,23 +8,26 @@ type Threshold struct {
 	Raw float64
 	// Voters is how many groups voted, the peer's own not among them.
 	Voters int
-	// Merged is how many times strata were merged to find enough voters: 0 to 3.
+	// Merged is how many times strata were merged to find enough voters: 0 to 2.
 	Merged int
 	// Thin says that there never were enough, and that the ceiling stands in.
 	Thin bool
 }
 
-// threshold returns what a peer of group g is held to in a stratum: the median vote of the other
-// groups, in the finest stratum where enough of them vote. g may be nil.
-func (a *Auditor) threshold(k key, g *group) Threshold {
+// threshold returns what a peer is held to in a stratum: the median vote of the groups other than
+// its own, in the finest stratum where enough of them vote. p may be nil.
+func (a *Auditor) threshold(k key, p *peer) Threshold {
 	var t Threshold
 	for level := range uint8(levels) {
-		s := a.strata[k.at(level)]
+		s := a.strata[k.at(level).index()]
 		if s == nil {
 			continue
 		}
-		t.Voters, t.Raw = s.others(g)
-		t.Merged = int(level)
+		own := p.panel(s)
+		if t.Voters = s.voters(own); t.Voters < a.cfg.MinGroups && level < coarsest {
+			continue
+		}
+		t.Raw, t.Merged = s.median(own), int(level)
 		if t.Voters >= a.cfg.MinGroups {
 			t.Value = min(max(t.Raw, a.cfg.ThresholdMin), a.cfg.ThresholdMax)
 			return t

@@ -37,7 +37,8 @@ type Finding struct {
 	// Residual is how far the fetch exceeded its claim, in shares of it: first byte, our own share,
 	// common mode and the path's stalls taken out. Late is the first byte's excess in the same unit.
 	Residual, Late float64
-	// Threshold is what Residual was held to, and Gross the residual at which withholding begins.
+	// Threshold is what Residual was held to, and Gross the residual at which withholding begins
+	// (at least: the peer's own median, which may raise it, is looked up where it may matter).
 	Threshold Threshold
 	Gross     float64
 	// Contradicts says that the first byte came sooner than the base round trip: one of the two is

@@ -122,11 +122,11 @@ func (w *weighed) over(t time.Duration) float64 {
 type excuse uint8
 
 const (
-	noExcuse  excuse = iota
-	noExcess         // there is none
-	pathStall        // it is silence in which our echoes stopped too
-	trifle           // smaller than the slack
-	errorBar         // smaller than the claim's error bar
+	noExcuse    excuse = iota
+	noExcess           // there is none
+	pathStall          // it is silence in which our echoes stopped too
+	trifle             // smaller than the slack
+	withinError        // smaller than the claim's error bar
 )
 
 // exceeds says whether the fetch exceeds a limit, or what excuses it.
@@ -139,7 +139,7 @@ func (w *weighed) exceeds(limit float64) excuse {
 	case excess <= w.allowed:
 		return trifle
 	case excess <= w.errorBar:
-		return errorBar
+		return withinError
 	}
 	return noExcuse
 }
