@@ -60,7 +60,6 @@ func (c *pairCmd) Run(e *env) error {
 		return err
 	}
 	defer web.Close()
-	e.log.Info("live figures", "metrics", "http://"+web.Addr()+"/metrics", "profiles", "http://"+web.Addr()+"/debug/pprof/")
 	cfg.Joined = func(name string, p *node.Peer) { peers.Add(name, p.Meter()) }
 	cfg.Left = func(p *node.Peer) { peers.Remove(p.Meter()) }
 	cfg.Progress, cfg.Log = e.bar, e.log
@@ -69,6 +68,7 @@ func (c *pairCmd) Run(e *env) error {
 		return err
 	}
 	defer p.Close()
+	e.log.Info("live figures", "metrics", "http://"+web.Addr()+"/metrics", "profiles", "http://"+web.Addr()+"/debug/pprof/")
 	doc, err := p.Run(e.ctx)
 	if err != nil {
 		return err

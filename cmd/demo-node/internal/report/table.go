@@ -83,7 +83,7 @@ func measures(truth Link) []measure {
 		{"RTT p50, p95", "", func(p Peer) string { return ms(p.RTT.P50Seconds) + ", " + ms(p.RTT.P95Seconds) }},
 		{"RTT loaded p50, p95", "", func(p Peer) string { return ms(p.RTT.LoadedP50Seconds) + ", " + ms(p.RTT.LoadedP95Seconds) }},
 		{"burst rate, Mbit/s", fmt.Sprintf("%.4g", truth.MbitPerSecond), func(p Peer) string { return number(p.Rate.MbitPerSecond) + percent(p.Rate.ErrorPercent) }},
-		{"standard error", "", func(p Peer) string { return "± " + number(p.Rate.StandardErrorMbitPerSecond) }},
+		{"standard error", "", func(p Peer) string { return number(p.Rate.StandardErrorMbitPerSecond) }},
 		{"coverage", "", func(p Peer) string { return Decimal(p.Rate.CoverageBytes) }},
 		{"time: tight", "", func(p Peer) string { return sec(p.Time.TightSeconds) }},
 		{"the peer's", "", func(p Peer) string { return sec(p.Time.PeersSeconds) }},
