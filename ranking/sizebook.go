@@ -1,6 +1,6 @@
 package ranking
 
-import "slices"
+import "container/list"
 
 // Bounds of a sizeBook, about 6 MB when full.
 const (
@@ -20,12 +20,12 @@ const (
 // concurrent use.
 type sizeBook struct {
 	data  map[string]*entry
-	owned map[Group]int // data begun by each group
+	owned map[Group]*list.List // of *entry, begun by the group, the longest unused in front
 	clock uint64
 }
 
 func newSizeBook() *sizeBook {
-	return &sizeBook{data: map[string]*entry{}, owned: map[Group]int{}}
+	return &sizeBook{data: map[string]*entry{}, owned: map[Group]*list.List{}}
 }
 
 // offer records a claim of a peer. Only an advertised size is the peer's own word; derived and
@@ -51,49 +51,55 @@ func (b *sizeBook) entry(datum string, g Group) *entry {
 	b.clock++
 	if e := b.data[datum]; e != nil {
 		e.used = b.clock
+		b.owned[e.owner].MoveToBack(e.place)
 		return e
 	}
 	if len(b.data) >= maxData && !b.dropOne() {
 		return nil
 	}
-	e := &entry{owner: g, used: b.clock}
+	if b.owned[g] == nil {
+		b.owned[g] = list.New()
+	}
+	e := &entry{datum: datum, owner: g, used: b.clock}
+	e.place = b.owned[g].PushBack(e)
 	b.data[datum] = e
-	b.owned[g]++
 	return e
 }
 
 // dropOne makes room for a datum.
 func (b *sizeBook) dropOne() bool {
-	victim, found := "", false
-	for datum, e := range b.data {
-		if e.fetches > 0 {
+	var victim *entry
+	most := 0
+	for _, own := range b.owned {
+		if own.Len() < most {
 			continue
 		}
-		if v := b.data[victim]; !found || b.before(e, v) {
-			victim, found = datum, true
+		e := oldestIdle(own)
+		if e != nil && (own.Len() > most || e.used < victim.used) {
+			victim, most = e, own.Len()
 		}
 	}
-	if found {
+	if victim != nil {
 		b.remove(victim)
 	}
-	return found
+	return victim != nil
 }
 
-// before says whether e is to be dropped before v.
-func (b *sizeBook) before(e, v *entry) bool {
-	if m, n := b.owned[e.owner], b.owned[v.owner]; m != n {
-		return m > n
+// oldestIdle is the longest unused entry that is not being fetched; nil if all are.
+func oldestIdle(own *list.List) *entry {
+	for el := own.Front(); el != nil; el = el.Next() {
+		if e := el.Value.(*entry); e.fetches == 0 {
+			return e
+		}
 	}
-	return e.used < v.used
+	return nil
 }
 
-func (b *sizeBook) remove(datum string) {
-	e := b.data[datum]
-	if e == nil {
-		return
-	}
-	delete(b.data, datum)
-	if b.owned[e.owner]--; b.owned[e.owner] == 0 {
+func (b *sizeBook) remove(e *entry) {
+	delete(b.data, e.datum)
+	own := b.owned[e.owner]
+	own.Remove(e.place)
+	if own.Len() == 0 {
 		delete(b.owned, e.owner)
 	}
 }
@@ -189,71 +195,6 @@ func (b *sizeBook) settle(datum string, bytes int64) settlement {
 	if e == nil {
 		return settlement{}
 	}
-	b.remove(datum)
+	b.remove(e)
 	return e.settle(bytes)
-}
-
-func (e *entry) find(peer string) int {
-	return slices.IndexFunc(e.claims, func(c claim) bool { return c.peer == peer })
-}
-
-// claim adds a peer's word.
-func (e *entry) claim(peer string, g Group, bytes int64) {
-	e.remember(g, bytes)
-	if i := e.find(peer); i >= 0 {
-		e.claims[i].two = e.claims[i].two || e.claims[i].bytes != bytes
-		return
-	}
-	if len(e.claims) >= maxClaims {
-		e.dropClaim()
-	}
-	e.claims = append(e.claims, claim{peer: peer, group: g, bytes: bytes, late: e.fetches > 0})
-}
-
-// remember keeps what outlasts a dropped claim.
-func (e *entry) remember(g Group, bytes int64) {
-	if e.most == 0 {
-		e.least, e.most, e.first = bytes, bytes, g
-		return
-	}
-	e.least, e.most = min(e.least, bytes), max(e.most, bytes)
-	e.several = e.several || g != e.first
-}
-
-// dropClaim makes room for a claim.
-func (e *entry) dropClaim() {
-	count := map[Group]int{}
-	for _, c := range e.claims {
-		count[c.group]++
-	}
-	victim := 0
-	for i, c := range e.claims {
-		if count[c.group] > count[e.claims[victim].group] {
-			victim = i
-		}
-	}
-	e.claims = slices.Delete(e.claims, victim, victim+1)
-}
-
-// vouch records a derived or attested size.
-func (e *entry) vouch(s Size) {
-	had := e.vouched[s.Provenance]
-	e.other[s.Provenance] = e.other[s.Provenance] || had != 0 && had != s.Bytes
-	e.vouched[s.Provenance] = max(had, s.Bytes)
-}
-
-func (e *entry) settle(bytes int64) settlement {
-	var out settlement
-	for _, c := range e.claims {
-		if c.bytes != bytes || c.two {
-			out.liars = append(out.liars, c.peer)
-		}
-	}
-	for _, p := range []Provenance{Derived, Attested} {
-		if v := e.vouched[p]; v != 0 && (v != bytes || e.other[p]) {
-			out.faults = append(out.faults, Size{v, p})
-		}
-	}
-	out.eclipse = e.several && e.least == e.most && e.most != bytes
-	return out
 }

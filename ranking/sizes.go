@@ -53,34 +53,6 @@ func (s Size) Validate() error {
 	return nil
 }
 
-// claim is one peer's word on the size of a datum. Its first word stands; a second, different one
-// moves nothing and is a lie by itself, since a hash fixes its content.
-type claim struct {
-	peer  string
-	group Group
-	bytes int64
-	two   bool // has said something else since
-	late  bool // came while a fetch of the datum was under way, and does not count until its end
-}
-
-// entry is what the book holds of one datum.
-type entry struct {
-	claims  []claim
-	vouched [Attested + 1]int64 // the largest derived and attested size; 0 none
-	other   [Attested + 1]bool  // a different one of that provenance was given too
-
-	owner   Group // of the first claim: the account its place in the book goes on
-	used    uint64
-	fetches int
-	frozen  sizeView // what stands while fetches is above zero
-
-	// least and most are over all claims ever, dropped ones too; several says that more than one
-	// group made them.
-	least, most int64
-	first       Group
-	several     bool
-}
-
 // sizeView is what is to be believed of a datum's size.
 type sizeView struct {
 	// size is what every estimate is made with; zero bytes if unknown.
@@ -92,11 +64,4 @@ type sizeView struct {
 	disputed bool
 	// majority says that the size is that of more than half of the aged groups, of three at least.
 	majority bool
-}
-
-// settlement is what the true size says of those who stated one.
-type settlement struct {
-	liars   []string // advertisers proven wrong, in the order they spoke
-	faults  []Size   // attested or derived sizes proven wrong: their source's fault, not the peers'
-	eclipse bool     // every advertiser, of two groups at least, told the same lie
 }
