@@ -14,7 +14,7 @@ const DefaultHalfLife = time.Hour
 // [NewEstimate]. It is not safe for concurrent use.
 //
 // It keeps sums of charged time and counted bytes whose weights decay by half each half-life, so
-// that a sample of time without bytes has its place. All cost 120 B.
+// that a sample of time without bytes has its place. It is one small value without further memory.
 type Estimate struct {
 	halfLife time.Duration
 	at       time.Duration // the instant the sums are aged to
