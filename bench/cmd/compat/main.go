@@ -7,6 +7,9 @@
 // test, one-sided, 5 %). So is one that passed bare and failed wrapped, before
 // it counts as a difference: in 400 runs bare may turn out to fail too.
 //
+// A test that holds only while frames are written whole is run with splitting
+// off (see compat.Whole), unless -as-is says otherwise.
+//
 // It exits with 1 if wrapped sessions are worse, with 2 if it could not run.
 package main
 
@@ -46,6 +49,7 @@ func run(ctx context.Context) (worse bool, err error) {
 		only    = flag.String("only", "", "comma-separated names of the tests to run; empty for all")
 		rate    = flag.String("rate", "", "comma-separated names of further tests to compare by rate")
 		file    = flag.String("json", "", "also write the comparisons to this file")
+		asIs    = flag.Bool("as-is", false, "make no exception for tests that need whole frames")
 		verbose = flag.Bool("v", false, "print the output of failed runs")
 	)
 	flag.IntVar(&plan.Runs, "runs", 3, "runs of each test in each mode")
@@ -63,7 +67,7 @@ func run(ctx context.Context) (worse bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	all, err := compare(ctx, m, *race, plan, *verbose)
+	all, err := compare(ctx, m, *race, *asIs, plan, *verbose)
 	if err != nil {
 		return false, err
 	}
@@ -75,7 +79,7 @@ func run(ctx context.Context) (worse bool, err error) {
 	return verdict(m, all), nil
 }
 
-func compare(ctx context.Context, m compat.Mode, race bool, plan compat.Plan, verbose bool) ([]compat.Comparison, error) {
+func compare(ctx context.Context, m compat.Mode, race, asIs bool, plan compat.Plan, verbose bool) ([]compat.Comparison, error) {
 	bare, err := compat.Build(compat.Bare, race)
 	if err != nil {
 		return nil, err
@@ -88,8 +92,15 @@ func compare(ctx context.Context, m compat.Mode, race bool, plan compat.Plan, ve
 	defer wrapped.Remove() //nolint:errcheck // likewise
 
 	fmt.Printf("%d tests of %s, bare beside %s\n", len(bare.Tests), compat.Upstream, m.Name)
-	all := compat.Compare(ctx, bare.Tests, bare.Run, wrapped.Run, plan, func(c compat.Comparison) {
+	runWrapped, whole := wrapped.Run, compat.Whole()
+	if asIs {
+		runWrapped, whole = wrapped.RunAsIs, nil
+	}
+	all := compat.Compare(ctx, bare.Tests, bare.Run, runWrapped, plan, func(c compat.Comparison) {
 		fmt.Println(c)
+		if why, ok := whole[c.Test]; ok {
+			fmt.Println("  with splitting off, for", why)
+		}
 		if verbose {
 			show("bare", c.Bare.Output)
 			show(m.Name, c.Wrapped.Output)
