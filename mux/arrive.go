@@ -22,6 +22,7 @@ func (m *Meter) arrived(h header, now time.Duration) *account {
 func (m *Meter) payload(a *account, b *batch, n int) {
 	if b.bytes == 0 {
 		b.own, b.queued = m.attribute(b.silence)
+		b.queued = m.inBacklog(b)
 	}
 	b.bytes += n
 	m.counts.PayloadIn += uint64(n)
@@ -40,6 +41,25 @@ func (m *Meter) attribute(s silence) (own time.Duration, queued bool) {
 	m.gaps.Absent += c.absent.length()
 	m.gaps.Frozen += c.frozen.length()
 	return c.union(), c.absent != span{} || c.frozen != span{}
+}
+
+// waitless is how soon a read returns that had nothing to wait for.
+const waitless = 100 * time.Microsecond
+
+// inBacklog says whether a batch had waited for us. After an absence of ours
+// so has what the next reads bring, until one of them waits; but no longer
+// than we were away, for a path as fast as our reads never makes them wait.
+func (m *Meter) inBacklog(b *batch) bool {
+	switch {
+	case b.queued:
+		m.backlog = b.now + b.own
+	case b.now >= m.backlog:
+	case b.now-b.began <= waitless:
+		return true
+	default:
+		m.backlog = 0
+	}
+	return b.queued
 }
 
 // measuring says whether a burst is open or a fetch outstanding.
