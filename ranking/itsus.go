@@ -50,17 +50,37 @@ func newItsUs() *itsUs { return &itsUs{last: map[Group]*list.Element{}, order: l
 // speaks; one that no longer does is forgotten. An excess that is not a number is none.
 func (u *itsUs) observe(now time.Duration, g Group, excess float64, votes bool) {
 	u.expire(now)
-	u.forget(u.last[g])
 	if votes && excess == excess {
-		if u.order.Len() >= usMaxGroups {
-			u.forget(u.order.Front())
-		}
-		u.last[g] = u.order.PushBack(&outcome{g, now, excess})
-		if excess >= usDegraded {
-			u.degraded++
-		}
+		o := u.speaker(g)
+		o.at = now
+		u.count(o, -1)
+		o.excess = excess
+		u.count(o, +1)
+	} else {
+		u.forget(u.last[g])
 	}
 	u.judge(now)
+}
+
+// speaker is the newest of the outcomes, that of the group.
+func (u *itsUs) speaker(g Group) *outcome {
+	if el := u.last[g]; el != nil {
+		u.order.MoveToBack(el)
+		return el.Value.(*outcome)
+	}
+	if u.order.Len() >= usMaxGroups {
+		u.forget(u.order.Front())
+	}
+	o := &outcome{group: g}
+	u.last[g] = u.order.PushBack(o)
+	return o
+}
+
+// count keeps how many of the outcomes degrade.
+func (u *itsUs) count(o *outcome, n int) {
+	if o.excess >= usDegraded {
+		u.degraded += n
+	}
 }
 
 // evidence counts what speaks for trouble of our own, however few groups there are.
@@ -135,7 +155,5 @@ func (u *itsUs) forget(el *list.Element) {
 	}
 	o := u.order.Remove(el).(*outcome)
 	delete(u.last, o.group)
-	if o.excess >= usDegraded {
-		u.degraded--
-	}
+	u.count(o, -1)
 }

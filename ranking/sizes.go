@@ -6,7 +6,7 @@ import (
 )
 
 // ErrSize is returned for a size that cannot be one.
-var ErrSize = errors.New("ranking: a size must be above zero and at most MaxSize, ignore the offer that states it")
+var ErrSize = errors.New("ranking: a size must be above zero, at most MaxSize and of known provenance: ignore the offer that states it")
 
 // MaxSize is the largest size the book takes, in bytes: 1 TiB. Where peers disagree the largest
 // claim counts, so one that nobody would fetch whole must not enter.
@@ -47,8 +47,8 @@ type Size struct {
 
 // Validate returns an error that is [ErrSize] if the size is out of bounds.
 func (s Size) Validate() error {
-	if s.Bytes <= 0 || s.Bytes > MaxSize {
-		return fmt.Errorf("%w: it is %d bytes", ErrSize, s.Bytes)
+	if s.Bytes <= 0 || s.Bytes > MaxSize || s.Provenance > Attested {
+		return fmt.Errorf("%w: it is %d bytes, %s", ErrSize, s.Bytes, s.Provenance)
 	}
 	return nil
 }

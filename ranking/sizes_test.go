@@ -110,6 +110,9 @@ func TestSizesOutOfBounds(t *testing.T) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
+	if err := b.offer("d", "A1", "A", Size{7, Attested + 1}); !errors.Is(err, ErrSize) {
+		t.Errorf("of unknown provenance: %v", err)
+	}
 	if len(b.data) != 0 {
 		t.Error("they were remembered")
 	}
