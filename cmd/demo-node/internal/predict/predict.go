@@ -56,13 +56,16 @@ func (p Path) ramp(r float64, n int64) float64 {
 }
 
 // credit is how long the sender waits for our stream window, in seconds. Yamux
-// grants anew when half of it has been read, so half a window passes from one
-// grant to the next: a window each R + S W/2 at most, once the first is used up.
+// grants anew when half of it has been read. At best two grants are under way
+// and a window passes each R + S W/2. But a reader that is late for a moment
+// grants more than half at once, the rest is too little to be granted alone, and
+// from then on half a window passes each round trip. On a real machine that
+// state is reached within a second and stays (measured: 84 ms a window at 40 ms,
+// where undisturbed virtual time shows 62).
 func (p Path) credit(r float64, n int64) float64 {
 	if p.StreamWindow <= 0 || n <= p.StreamWindow {
 		return 0
 	}
 	w := float64(p.StreamWindow)
-	bound := r/w + p.SecondsPerByte/2
-	return max(0, bound-p.SecondsPerByte) * (float64(n) - w)
+	return max(0, 2*r/w-p.SecondsPerByte) * (float64(n) - w)
 }

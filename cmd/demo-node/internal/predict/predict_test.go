@@ -40,8 +40,8 @@ func TestFetch(t *testing.T) {
 		{"cold", cold, 12e6, 2087584 * time.Microsecond},
 		// 58400 B need 3 windows (1, 2 and part of 4): two stalls, less 3 windows at the rate.
 		{"ends in its slow start", cold, 58400, 122336 * time.Microsecond},
-		// A grant each half window: 256 KiB each 40 ms + 21 ms.
-		{"yamux's window", narrow, 256<<10 + 256<<10*10, 40*time.Millisecond + 41943*time.Microsecond + 610*time.Millisecond},
+		// Half a window each round trip, once the first is used up.
+		{"yamux's window", narrow, 256<<10 + 256<<10*10, 40*time.Millisecond + 41943*time.Microsecond + 800*time.Millisecond},
 		{"yamux's window is not used up", narrow, 256 << 10, 40*time.Millisecond + 41943*time.Microsecond},
 		{"queue and wait", busy, 9e6, 1970 * time.Millisecond},
 	}
