@@ -11,8 +11,15 @@ import (
 	"strings"
 )
 
-// Upstream is the module whose tests are run.
-const Upstream = "github.com/hashicorp/yamux"
+// Upstream is the module whose tests are run, Module the one that pins it.
+const (
+	Upstream = "github.com/hashicorp/yamux"
+	Module   = "github.com/assay-mux/assay/bench"
+)
+
+// ErrWrongDirectory says that the working directory is not in Module: change to
+// bench first.
+var ErrWrongDirectory = errors.New("compat: run this in the directory bench, whose go.mod pins what is compared")
 
 // ErrUpstreamChanged says that a place the hook goes into was not found, after
 // another version of yamux was pinned: look at newSession in its mux.go, and
@@ -69,11 +76,11 @@ func (s *Suite) build(race bool) error {
 // copySource makes the directory a module with yamux's source under another
 // path, for the shim inside it imports the real one.
 func (s *Suite) copySource() error {
-	upstream, err := output("", "go", "list", "-m", "-f", "{{.Dir}}", Upstream)
+	bench, err := output("", "go", "list", "-m", "-f", "{{.Dir}}", Module)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w\n%w", ErrWrongDirectory, err)
 	}
-	bench, err := output("", "go", "list", "-m", "-f", "{{.Dir}}")
+	upstream, err := output("", "go", "list", "-m", "-f", "{{.Dir}}", Upstream)
 	if err != nil {
 		return err
 	}

@@ -176,6 +176,13 @@ func TestPatched(t *testing.T) {
 	}
 }
 
+func TestBuildElsewhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, err := Build(Bare, false); !errors.Is(err, ErrWrongDirectory) {
+		t.Errorf("error %v, want ErrWrongDirectory", err)
+	}
+}
+
 func TestModule(t *testing.T) {
 	got := string(module([]byte("module a/bench\n\nrequire x v1\n\nreplace github.com/assay-mux/assay => ../\n"), "/some/where"))
 	want := "module yamux.compat\n\nrequire x v1\n\nreplace github.com/assay-mux/assay => /some/where\n"
