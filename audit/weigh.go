@@ -123,9 +123,9 @@ type excuse uint8
 
 const (
 	noExcuse    excuse = iota
-	noExcess           // there is none
+	noExcess           // there is none to excuse: the fetch was as good as claimed
 	pathStall          // it is silence in which our echoes stopped too
-	trifle             // smaller than the slack
+	trifle             // smaller than the slack: too small to tell, either way
 	withinError        // smaller than the claim's error bar
 )
 
@@ -158,7 +158,7 @@ func (w *weighed) overclaims(limit float64) sign {
 	switch w.exceeds(limit) {
 	case noExcuse:
 		return hit
-	case noExcess, trifle:
+	case noExcess:
 		return w.credit()
 	default:
 		return silent
@@ -174,7 +174,7 @@ func (w *weighed) withholds(limit float64, r *Record) sign {
 			return silent
 		}
 		return hit
-	case noExcess, trifle:
+	case noExcess:
 		return w.credit()
 	default:
 		return silent
@@ -192,10 +192,13 @@ func (w *weighed) stallsOnPath(limit, gross float64, r *Record) sign {
 
 // startsSlowly is the sign on the chart of first bytes.
 func (w *weighed) startsSlowly(limit float64) sign {
-	if float64(w.late) > limit*float64(w.claim) && w.late > w.allowed {
-		return hit
+	switch {
+	case float64(w.late) <= limit*float64(w.claim):
+		return w.credit()
+	case w.late <= w.allowed:
+		return silent
 	}
-	return w.credit()
+	return hit
 }
 
 // misses is the sign on the critical chart: a gross excess by whatever cause, first byte and path
@@ -204,10 +207,14 @@ func (w *weighed) misses(gross float64, r *Record) sign {
 	switch {
 	case !r.Critical:
 		return silent
-	case r.Failed, w.over(w.actual) > gross && w.actual-w.claim > w.allowed:
+	case r.Failed:
 		return hit
+	case w.over(w.actual) <= gross:
+		return miss
+	case w.actual-w.claim <= w.allowed:
+		return silent
 	}
-	return miss
+	return hit
 }
 
 // holdsEchoes is the sign on the chart of held echoes.

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/assay-mux/assay/audit"
+)
+
+// shownKinds are the verdicts that a table has a column for.
+var shownKinds = [...]audit.Kind{audit.Withholding, audit.NeverAlone, audit.Overclaims, audit.Path, audit.SlowToStart}
+
+func newTable(w io.Writer) *tabwriter.Writer {
+	return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+}
+
+// honestTable prints what befell honest peers: how often in a million fetches, and which share of
+// the peers ever.
+func honestTable(out io.Writer, outcomes []outcome) {
+	fmt.Fprintln(out, "\nHonest peers: verdicts per million fetches (share of peers it ever fell on)")
+	t := newTable(out)
+	fmt.Fprint(t, "scenario\tpeers\tfetches\tr p50\tr p95\tr p99")
+	for _, v := range shownKinds {
+		fmt.Fprint(t, "\t", v)
+	}
+	fmt.Fprintln(t)
+	for i := range outcomes {
+		o := &outcomes[i]
+		for k := range honestKinds {
+			o.honestRow(t, k)
+		}
+	}
+	t.Flush()
+}
+
+func (o *outcome) honestRow(t io.Writer, k kind) {
+	n := &o.counts[k]
+	r := sorted(n.residuals.values)
+	fmt.Fprintf(t, "%s: %s\t%d\t%.1fM\t%.2f\t%.2f\t%.2f", o.scenario.name, k, n.Peers, float64(n.Fetches)/1e6,
+		quantile(r, 0.5), quantile(r, 0.95), quantile(r, 0.99))
+	for _, v := range shownKinds {
+		fmt.Fprintf(t, "\t%.2f (%.2f %%)", 1e6*float64(n.By[v].Onsets)/float64(max(n.Fetches, 1)), 100*o.ever(k, v))
+	}
+	fmt.Fprintln(t)
+}
+
+// attackTable prints after how many of its own fetches each attack was found out.
+func attackTable(out io.Writer, outcomes []outcome) {
+	fmt.Fprintln(out, "\nAttacks: own audited fetches until the verdict, median / p99 (share found out within ten; within", patience, "\b)")
+	t := newTable(out)
+	fmt.Fprint(t, "attack\tverdict")
+	for i := range outcomes {
+		fmt.Fprint(t, "\t", outcomes[i].scenario.name)
+	}
+	fmt.Fprintln(t)
+	for i, a := range attacks {
+		fmt.Fprintf(t, "%s\t%s", a.name, a.want)
+		for j := range outcomes {
+			d := outcomes[j].delays[i]
+			fmt.Fprintf(t, "\t%s / %s (%.1f %%; %.1f %%)", fetches(quantile(d, 0.5)), fetches(quantile(d, 0.99)),
+				100*within(d, 10), 100*within(d, patience))
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+func fetches(n int) string {
+	if n >= never {
+		return "never"
+	}
+	return fmt.Sprint(n)
+}
+
+// thresholdTable prints the votes' medians before the clamp, over strata and seeds, and by which
+// factor they differ from those without hostile groups.
+func thresholdTable(out io.Writer, outcomes []outcome) {
+	fmt.Fprintln(out, "\nThresholds of the strata at the end of a run")
+	t := newTable(out)
+	fmt.Fprintln(t, "scenario\tstrata\tthin\tmerged\tbefore the clamp: least\tmedian\tlargest\tfactor: least\tmedian\tlargest")
+	for i := range outcomes {
+		o := &outcomes[i]
+		var raw []float64
+		thin, merged := 0, 0
+		for _, r := range o.seeds {
+			for _, s := range r.strata {
+				if s.Threshold.Thin {
+					thin++
+					continue
+				}
+				if s.Threshold.Merged > 0 {
+					merged++
+				}
+				raw = append(raw, s.Threshold.Raw)
+			}
+		}
+		raw = sorted(raw)
+		f := o.shifts(calmOf(outcomes, o))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\n", o.scenario.name, len(raw)+thin, thin, merged,
+			quantile(raw, 0), quantile(raw, 0.5), quantile(raw, 1), quantile(f, 0), quantile(f, 0.5), quantile(f, 1))
+	}
+	t.Flush()
+}
+
+// calmOf returns the outcome on the same population without hostile groups.
+func calmOf(outcomes []outcome, o *outcome) *outcome {
+	for i := range outcomes {
+		c := &outcomes[i]
+		if c.scenario.hostile == 0 && c.scenario.pop.Name == o.scenario.pop.Name {
+			return c
+		}
+	}
+	return o
+}
+
+// freeTable prints what each chart leaves free.
+func freeTable(out io.Writer) {
+	fmt.Fprintln(out, "\nFree rates: what a peer can do for ever without a verdict being due")
+	t := newTable(out)
+	fmt.Fprintln(t, "verdict\tshare of its fetches\tin a row to convict")
+	for _, r := range audit.New(audit.DefaultConfig()).FreeRates() {
+		fmt.Fprintf(t, "%s\t%.1f %%\t%d\n", r.Kind, 100*r.Rate, r.InARow)
+	}
+	t.Flush()
+}
