@@ -35,14 +35,14 @@ func ExamplePredict() {
 
 // How much to ask of a peer so that it comes within a second.
 func ExampleChunkSize() {
-	for _, rtt := range []time.Duration{20, 100, 250} {
-		n := ranking.ChunkSize(time.Second, ranking.Path{BaseRTT: rtt * time.Millisecond, Rate: 1e-7})
-		fmt.Printf("%d ms: %.1f MB\n", rtt, float64(n)/1e6)
+	for _, rtt := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond} {
+		n := ranking.ChunkSize(time.Second, ranking.Path{BaseRTT: rtt, Rate: 1e-7})
+		fmt.Printf("%v: %.1f MB\n", rtt, float64(n)/1e6)
 	}
 	// Output:
-	// 20 ms: 9.2 MB
-	// 100 ms: 3.9 MB
-	// 250 ms: 0.1 MB
+	// 20ms: 9.2 MB
+	// 100ms: 3.9 MB
+	// 250ms: 0.1 MB
 }
 
 // Two ways to write one network, and a map of systems that knows it.

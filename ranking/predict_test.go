@@ -156,8 +156,8 @@ func genPath(t *rapid.T) Path {
 	return p
 }
 
-func genBytes(t *rapid.T, name string) int64 {
-	return int64(math.Exp2(rapid.Float64Range(0, 40).Draw(t, name)))
+func genBytes(t *rapid.T) int64 {
+	return int64(math.Exp2(rapid.Float64Range(0, 40).Draw(t, "log bytes")))
 }
 
 // slack is what rounding to nanoseconds and to 53 bits may make of a time.
@@ -165,7 +165,7 @@ func slack(d time.Duration) time.Duration { return 4 + d/1e12 }
 
 func TestPredictionIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, n := genPath(t), genBytes(t, "n")
+		p, n := genPath(t), genBytes(t)
 		base := Predict(n, p)
 		more := map[string]Prediction{}
 		more["bytes"] = Predict(n+rapid.Int64Range(0, 2*n).Draw(t, "more bytes"), p)
@@ -196,7 +196,7 @@ func TestPredictionIsMonotone(t *testing.T) {
 
 func TestPredictionBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, n := genPath(t), genBytes(t, "n")
+		p, n := genPath(t), genBytes(t)
 		got := Predict(n, p)
 		if sum := got.RoundTrip + got.Waiting + got.Ramp + got.Transfer; sum != got.Total {
 			t.Fatalf("parts %v, total %v", sum, got.Total)
@@ -217,7 +217,7 @@ func TestPredictionBounds(t *testing.T) {
 
 func TestWarmEnoughIsPlain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, n := genPath(t), genBytes(t, "n")
+		p, n := genPath(t), genBytes(t)
 		p.HighRTT, p.Idle, p.StreamWindow = 0, 0, 0
 		p.LastWindow = max(n, initialWindow)
 		if got := Predict(n, p); got.Total != got.RoundTrip+got.Transfer {
@@ -236,7 +236,7 @@ func TestWarmEnoughIsPlain(t *testing.T) {
 
 func TestLargerWindowsDoNotHurt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, n := genPath(t), genBytes(t, "n")
+		p, n := genPath(t), genBytes(t)
 		p.StreamWindow, p.Idle = 0, 0
 		q := p
 		q.LastWindow += rapid.Int64Range(0, 1<<30).Draw(t, "more")
@@ -326,7 +326,7 @@ func TestChunkSizeInverts(t *testing.T) {
 		case c < math.MaxInt64 && Predict(c+1, p).Total <= within:
 			t.Errorf("%d bytes, and one more comes in time too", c)
 		}
-		n := genBytes(t, "n")
+		n := genBytes(t)
 		if got := ChunkSize(Predict(n, p).Total, p); got < n {
 			t.Errorf("in the time of %d bytes come %d", n, got)
 		}

@@ -247,6 +247,21 @@ func TestContradicted(t *testing.T) {
 	}
 }
 
+// What is said of one datum says nothing of another.
+func TestDataAreApart(t *testing.T) {
+	b := heard(t, said{"A1", 7}, said{"B1", 5})
+	say(t, b, "e", said{"A1", 3}, said{"B1", 3})
+	if !b.contradicted("d", "A1", old) || b.contradicted("e", "A1", old) {
+		t.Error("a dispute spreads")
+	}
+	if got := b.settle("e", 4); !slices.Equal(got.liars, []string{"A1", "B1"}) || !got.eclipse {
+		t.Errorf("%+v", got)
+	}
+	if v := b.view("d", old); v.size.Bytes != 7 {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestAdvertisers(t *testing.T) {
 	b := heard(t, said{"B1", 7}, said{"A1", 5}, said{"B1", 7})
 	if got := b.advertisers("d"); !slices.Equal(got, []string{"B1", "A1"}) {
