@@ -45,7 +45,7 @@ type Meter struct {
 	burstOpened time.Duration // of the latest burst
 	lastPayload time.Duration
 	backlog     time.Duration // until when reads may bring what had waited for us
-	inferred    burst.Fetch // the fetch WithInferredFetches began
+	inferred    burst.Fetch   // the fetch WithInferredFetches began
 	inferring   bool
 	pulse       pulse
 	gaps        Gaps
