@@ -19,11 +19,6 @@ const (
 	// it opened. Longer bears with worse paths.
 	requestLimit = 30 * time.Second
 
-	// stallLimit is how long either side of a transfer waits for the other to
-	// take or to send anything. Longer bears with worse paths, shorter frees
-	// what a peer that has gone silent holds.
-	stallLimit = 30 * time.Second
-
 	// chunk is how much is read and written at a time. Larger saves calls;
 	// beyond 64 KiB that is not noticed.
 	chunk = 64 << 10
@@ -89,7 +84,7 @@ func (p *Peer) give(st *yamux.Stream, g wire.Get) {
 		return
 	}
 	// A file that has grown since must not run past what was announced.
-	n, err := io.CopyBuffer(patient{st}, struct{ io.Reader }{io.LimitReader(f, size)}, make([]byte, chunk))
+	n, err := io.CopyBuffer(p.patient(st), struct{ io.Reader }{io.LimitReader(f, size)}, make([]byte, chunk))
 	if n == size && err == nil {
 		log.Debug("file served", "bytes", n)
 		return
@@ -103,22 +98,27 @@ func (p *Peer) refuse(st *yamux.Stream, c wire.Code, text string) {
 
 // send writes a message, and says whether it went.
 func (p *Peer) send(st *yamux.Stream, message []byte) bool {
-	_, err := patient{st}.Write(message)
+	_, err := p.patient(st).Write(message)
 	return err == nil
 }
 
-// patient is a stream each of whose reads and writes may take the stall limit.
-type patient struct{ *yamux.Stream }
+// patient is a stream each of whose reads and writes may take so long.
+type patient struct {
+	*yamux.Stream
+	limit time.Duration
+}
+
+func (p *Peer) patient(st *yamux.Stream) patient { return patient{st, p.node.cfg.Stall} }
 
 func (s patient) Read(p []byte) (int, error) {
-	if err := s.SetReadDeadline(time.Now().Add(stallLimit)); err != nil {
+	if err := s.SetReadDeadline(time.Now().Add(s.limit)); err != nil {
 		return 0, err
 	}
 	return s.Stream.Read(p)
 }
 
 func (s patient) Write(p []byte) (int, error) {
-	if err := s.SetWriteDeadline(time.Now().Add(stallLimit)); err != nil {
+	if err := s.SetWriteDeadline(time.Now().Add(s.limit)); err != nil {
 		return 0, err
 	}
 	return s.Stream.Write(p)

@@ -14,7 +14,7 @@ import (
 // Errors of asking a peer, besides those of package wire.
 var (
 	ErrVanished = errors.New("the peer went away before it had answered in full; nothing incomplete was kept, try again or ask another (if it runs with --tls, so must we)")
-	ErrStalled  = errors.New("the peer is connected but has sent nothing for 30 s; nothing incomplete was kept, try again or ask another")
+	ErrStalled  = errors.New("the peer is connected but has fallen silent; nothing incomplete was kept, try again or ask another")
 	ErrSize     = errors.New("the peer sends another size than it advertised, nothing was kept; ask another")
 )
 
@@ -29,9 +29,9 @@ func (p *Peer) ask(ctx context.Context, request []byte, f func(io.Reader) error)
 	defer st.Close()
 	stop := context.AfterFunc(ctx, func() { _ = p.session.Reset(st) })
 	defer stop()
-	_, err = patient{st}.Write(request)
+	_, err = p.patient(st).Write(request)
 	if err == nil {
-		err = f(patient{st})
+		err = f(p.patient(st))
 	}
 	if err != nil {
 		_ = p.session.Reset(st)

@@ -23,12 +23,18 @@ type Config struct {
 	// Relayed says that TCP connections end at a relay, so that what the kernel
 	// knows of them is not the peer.
 	Relayed bool
+	// Stall is how long either side of a transfer waits for the other to take or
+	// to send anything; 0 means 30 s. Longer bears with worse paths, shorter frees
+	// what a peer that has gone silent holds.
+	Stall time.Duration
 	// Joined is called with each peer that connects to us or that we connect to,
 	// and Left when its session has ended. Neither may block. Nil is not called.
 	Joined, Left func(*Peer)
 	// Log takes what an operator wants to know; nil is discarded.
 	Log *slog.Logger
 }
+
+const defaultStall = 30 * time.Second
 
 // Node serves and fetches. Safe for concurrent use. Its sessions end with the
 // contexts they were started with, or with Peer.Close.
@@ -41,6 +47,9 @@ type Node struct {
 func New(cfg Config) *Node {
 	if cfg.Store == nil {
 		cfg.Store = new(store.Store)
+	}
+	if cfg.Stall <= 0 {
+		cfg.Stall = defaultStall
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 	"github.com/assay-mux/assay/internal/lab"
 	"go.uber.org/goleak"
 )
@@ -53,7 +55,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRuns(t, doc)
+			checkRuns(t, doc, 5)
 			if told.Load() != doc.Bytes || joined.Load() != 4 || left.Load() != 4 {
 				t.Errorf("progress of %d of %d bytes, %d peers joined and %d left", told.Load(), doc.Bytes, joined.Load(), left.Load())
 			}
@@ -66,12 +68,12 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func checkRuns(t *testing.T, doc *report.Pair) {
+func checkRuns(t *testing.T, doc *report.Pair, files int) {
 	t.Helper()
 	if len(doc.Runs) != 2 || doc.Runs[0].StreamWindowBytes != 16<<20 || doc.Runs[1].StreamWindowBytes != DefaultWindow {
 		t.Fatalf("runs %+v", doc.Runs)
 	}
-	for i, fetches := range []int{5, few} {
+	for i, fetches := range []int{files, few} {
 		for _, p := range doc.Runs[i].Peers {
 			if len(p.Fetches) != fetches {
 				t.Errorf("run %d, node %s: %d fetches, want %d", i, p.Node, len(p.Fetches), fetches)
@@ -182,4 +184,43 @@ func TestMakeFiles(t *testing.T) {
 	if err := MakeFiles(filepath.Join(t.TempDir(), "missing"), 1, 1, 1); err == nil || !strings.Contains(err.Error(), "--dir-a") {
 		t.Errorf("no directory: %v", err)
 	}
+}
+
+// TestFailureNamesTheFile: a file that is gone ends the run, both ways, with an
+// error that says whose it was.
+func TestFailureNamesTheFile(t *testing.T) {
+	cfg := small()
+	cfg.DirA, cfg.DirB = t.TempDir(), t.TempDir()
+	for _, dir := range []string{cfg.DirA, cfg.DirB} {
+		os.WriteFile(filepath.Join(dir, "file"), bytes.Repeat([]byte(dir), 5000), 0o644)
+	}
+	p, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	os.Remove(filepath.Join(cfg.DirA, "file"))
+	_, err = p.Run(t.Context())
+	want := "node b, file " + p.stores[0].Offers()[0].Hash.Short()
+	if !errors.Is(err, wire.ErrFailed) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// TestPairsSideBySide: pairs side by side do not meet.
+func TestPairsSideBySide(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			cfg := small()
+			cfg.Files, cfg.FileSize = 1, 100e3
+			doc, err := run(t, cfg)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			checkRuns(t, doc, 4)
+		})
+	}
+	wg.Wait()
 }

@@ -208,3 +208,19 @@ func TestHasWantsTheWholeFile(t *testing.T) {
 		t.Error("has a damaged file")
 	}
 }
+
+// TestTooManyFiles: the smallest are left out, aloud.
+func TestTooManyFiles(t *testing.T) {
+	var s Store
+	for i := range wire.MaxOffers + 2 {
+		s.offers = append(s.offers, wire.Offer{Size: int64(i)})
+	}
+	var log bytes.Buffer
+	s.sort("dir", slog.New(slog.NewTextHandler(&log, nil)))
+	if n := len(s.offers); n != wire.MaxOffers || s.offers[n-1].Size != 2 {
+		t.Errorf("%d offers, the smallest of %d bytes", n, s.offers[n-1].Size)
+	}
+	if !strings.Contains(log.String(), "too many files") {
+		t.Errorf("log %q", &log)
+	}
+}
