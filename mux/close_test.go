@@ -53,6 +53,7 @@ func TestCloseUnblocksAWriteAtOnce(t *testing.T) {
 	for name, pair := range pairs {
 		for mode, opts := range modes {
 			t.Run(name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
 				a, b := pair(t)
 				defer b.Close()
 				c := Wrap(a, opts...)
@@ -107,7 +108,7 @@ func (f *failingClose) Close() error { f.fake.Close(); return errBroken }
 func TestCloseLosesNothingThoughThePeerIsStillTalking(t *testing.T) {
 	// The kernel resets a socket closed with bytes unread, or that come later.
 	want := pattern(1<<20, 1) // more than the peer's socket takes before it reads
-	for range 20 {
+	for range 10 {
 		a, b := loopback(t)
 		c := Wrap(a, WithoutCookies())
 		mustWrite(t, b, wireHead(wireWindow, 0, 1, 1))

@@ -125,6 +125,9 @@ func inboundSeeds() [][]byte {
 func TestInboundIsThePeersBytesLessOurEchoes(t *testing.T) {
 	for i, wire := range inboundSeeds() {
 		for _, chunks := range [][]byte{nil, {1}, {13, 11, 12}, {0, 7}} {
+			if len(wire) > 10_000 && chunks != nil {
+				chunks = append([]byte{0, 0, 0}, chunks...) // in fewer pieces
+			}
 			for _, buffers := range [][]byte{nil, {0}, {11, 4}} {
 				checkInbound(t, wire, chunks, buffers, i%2 == 0)
 			}

@@ -183,7 +183,11 @@ func outboundSeeds() [][]byte {
 func TestOutboundIsTheHostsBytesPlusCookies(t *testing.T) {
 	for _, host := range outboundSeeds() {
 		for variant := range byte(32) {
-			for _, chunks := range [][]byte{nil, {12, 0}, {13, 11, 12, 200}} {
+			checkOutbound(t, host, nil, variant)
+			if len(host) > 100_000 {
+				continue
+			}
+			for _, chunks := range [][]byte{{12, 0}, {13, 11, 12, 200}} {
 				checkOutbound(t, host, chunks, variant)
 			}
 		}

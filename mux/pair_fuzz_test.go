@@ -147,10 +147,10 @@ func checkPair(t testing.TB, program, chunks []byte, near, far byte) {
 var pairVariants = []byte{0, 1, 1 | 1<<1, 1 | 2<<1, 1 | 4<<1, 1 | 8<<1, 1 | 9<<1}
 
 func TestPairsOfEndsHearWhatTheOtherSaid(t *testing.T) {
-	program := []byte{0, 1, 12, 255, 230, 7, 199, 200, 254, 3, 64, 64, 64, 220, 0, 0, 9, 255, 255, 100, 13}
+	program := []byte{0, 1, 12, 250, 207, 7, 199, 200, 216, 3, 64, 64, 64, 220, 0, 0, 9, 201, 200, 100, 13}
 	for i, near := range pairVariants {
 		for j, far := range pairVariants {
-			chunks := [][]byte{nil, {1, 0, 255}, {12}, {13, 11}}[(i+j)%4]
+			chunks := [][]byte{nil, {99, 0, 1}, {12}, {13, 11}}[(i+j)%4]
 			checkPair(t, program, chunks, near, far)
 		}
 	}
