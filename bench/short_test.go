@@ -14,9 +14,6 @@ import (
 	"github.com/assay-mux/assay/mux"
 )
 
-// sessions is how many short sessions are opened and closed in each setting.
-const sessions = 200
-
 // bare is a host without the shim.
 func bare(start peers.Starter) func(net.Conn, peers.Side, io.Writer, ...mux.Option) (peers.Session, *mux.Meter, error) {
 	return func(conn net.Conn, side peers.Side, log io.Writer, _ ...mux.Option) (peers.Session, *mux.Meter, error) {
