@@ -6,7 +6,7 @@ import (
 )
 
 // A Chart is a sequential test of how often something happens: a Bernoulli cumulative sum (Page
-// 1954; Reynolds and Stoumbos 1999). Each time it happens the sum grows by ln(Guilty/Honest), each
+// [1], Reynolds and Stoumbos [2]). Each time it happens the sum grows by ln(Guilty/Honest), each
 // time it doesn't it shrinks by ln((1-Honest)/(1-Guilty)), never below zero; the verdict falls when
 // the sum reaches Limit and is lifted when it is back at zero.
 type Chart struct {

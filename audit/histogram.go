@@ -10,6 +10,7 @@ const (
 	perOctave   = 8
 	octaves     = 10
 	lowest      = 1.0 / 32
+	highest     = lowest * (1 << octaves)
 	bucketCount = octaves*perOctave + 2 // one below, one above
 
 	// countMax is where all counts are halved. A quantile does not notice, and 16 bits do.
@@ -27,10 +28,13 @@ type histogram struct {
 // bucket returns the index of a residual's bucket: the first holds all up to lowest, negative ones
 // and NaN too.
 func bucket(r float64) int {
-	if !(r > lowest) {
+	switch {
+	case !(r > lowest):
 		return 0
+	case r >= highest:
+		return bucketCount - 1
 	}
-	return min(1+int(math.Log2(r/lowest)*perOctave), bucketCount-1)
+	return min(1+int(math.Log2(r/lowest)*perOctave), bucketCount-2)
 }
 
 // edge returns the lower edge of a bucket.

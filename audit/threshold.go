@@ -33,6 +33,6 @@ func (a *Auditor) threshold(k key, p *peer) Threshold {
 			return t
 		}
 	}
-	t.Thin, t.Value = true, a.cfg.ThresholdMax
+	t.Thin, t.Merged, t.Value = true, coarsest, a.cfg.ThresholdMax
 	return t
 }

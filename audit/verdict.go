@@ -102,7 +102,7 @@ func (v Verdict) Reason() string {
 	case Path:
 		return fmt.Sprintf("a bad path: %s stalled together with our echoes, or lost packets; %s", of, last)
 	case SlowToStart:
-		return fmt.Sprintf("slow to start: the first byte of %s came late, the last by %s where the whole fetch was claimed to take %s", of, short(e.Actual), short(e.Claim))
+		return fmt.Sprintf("the first byte of %s came late, the last by %s where the whole fetch was claimed to take %s", of, short(e.Actual), short(e.Claim))
 	}
 	return v.clearReason()
 }

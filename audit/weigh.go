@@ -61,25 +61,30 @@ type weighed struct {
 
 // weigh takes a record apart. It needs no state.
 func (c *Config) weigh(r *Record) weighed {
-	w := weighed{outcome: c.outcome(r), claim: max(r.Claim, 0), common: r.CommonMode}
+	w := weighed{outcome: c.outcome(r), claim: sane(r.Claim), common: r.CommonMode}
 	if math.IsNaN(w.common) || math.IsInf(w.common, 0) {
 		w.common = 0
 	}
 	if w.outcome == Void || w.outcome == Unclaimed {
-		w.actual = max(r.Actual, 0)
+		w.actual = sane(r.Actual)
 		return w
 	}
-	actual, ours, rtt := max(r.Actual, 0), max(r.Ours, 0), max(r.BaseRTT, 0)
-	w.actual = max(actual-ours, 0)
+	rtt := sane(r.BaseRTT)
+	w.actual = max(sane(r.Actual)-sane(r.Ours), 0)
 	w.late = min(r.lateness(rtt), w.actual)
 	w.served = w.actual - w.late
 	w.moved = w.served
 	if r.Echoes == EchoesStopped {
-		w.moved = max(w.served-max(r.Stalled, 0), 0)
+		w.moved = max(w.served-sane(r.Stalled), 0)
 	}
 	w.allowed = c.Slack + time.Duration(c.SlackRTTs*float64(rtt))
-	w.errorBar = min(max(r.ClaimError, 0), time.Duration(c.ErrorBarMax*float64(w.claim)))
+	w.errorBar = min(sane(r.ClaimError), time.Duration(c.ErrorBarMax*float64(w.claim)))
 	return w
+}
+
+// sane bounds a time, so that no sum of them overflows.
+func sane(d time.Duration) time.Duration {
+	return min(max(d, 0), 365*24*time.Hour)
 }
 
 // outcome says how a record is to be taken.
@@ -102,12 +107,12 @@ func (c *Config) outcome(r *Record) Outcome {
 // lateness returns how much later than claimed the first byte came. Where a fetch failed and none
 // came, all of it was waiting for it.
 func (r *Record) lateness(rtt time.Duration) time.Duration {
-	ttfb, expected := r.TTFB, r.ExpectedTTFB
-	if expected <= 0 {
+	ttfb, expected := sane(r.TTFB), sane(r.ExpectedTTFB)
+	if expected == 0 {
 		expected = rtt
 	}
-	if ttfb <= 0 && r.Failed {
-		ttfb = r.Actual - max(r.Ours, 0)
+	if ttfb == 0 && r.Failed {
+		ttfb = sane(r.Actual) - sane(r.Ours)
 	}
 	return max(ttfb-expected, 0)
 }
@@ -222,7 +227,7 @@ func (c *Config) holdsEchoes(r *Record) sign {
 	switch {
 	case r.KernelRTT <= 0 || r.AppRTT <= 0:
 		return silent
-	case r.AppRTT > c.HoldingSlack+time.Duration(c.HoldingFactor*float64(r.KernelRTT)):
+	case sane(r.AppRTT) > c.HoldingSlack+time.Duration(c.HoldingFactor*float64(sane(r.KernelRTT))):
 		return hit
 	}
 	return miss
