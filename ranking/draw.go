@@ -2,9 +2,12 @@ package ranking
 
 import "math/rand/v2"
 
-// maxDraws bounds how many groups, and how many peers of a group, one draw looks at: it need not
-// search ten thousand that may not be taken.
-const maxDraws = 16
+// A draw looks at so many groups at most, at so many peers of each, and at so many peers in all: it
+// need not search ten thousand that may not be taken.
+const (
+	maxDraws    = 16
+	maxDrawsAll = 64
+)
 
 // lot is one peer in an urn.
 type lot struct {
@@ -88,22 +91,24 @@ func (g *groupLots) swap(i, j int) {
 }
 
 // draw returns a peer that may be taken: of the groups that have one, one at random, and of its peers
-// one at random. It gives up after looking at maxDraws of either.
+// one at random. It gives up after looking at maxDraws of either or maxDrawsAll peers.
 func (u *urn) draw(rng *rand.Rand, may func(peer string) bool) (string, Group, bool) {
-	n := len(u.groups)
+	n, left := len(u.groups), maxDrawsAll
 	for i := range min(n, maxDraws) {
 		u.swap(i, i+rng.IntN(n-i)) // a shuffle, as far as needed
 		g := u.groups[i]
-		if p, ok := g.draw(rng, may); ok {
+		looks := min(len(g.lots), maxDraws, left)
+		left -= looks
+		if p, ok := g.draw(rng, looks, may); ok {
 			return p, g.group, true
 		}
 	}
 	return "", "", false
 }
 
-func (g *groupLots) draw(rng *rand.Rand, may func(peer string) bool) (string, bool) {
+func (g *groupLots) draw(rng *rand.Rand, looks int, may func(peer string) bool) (string, bool) {
 	n := len(g.lots)
-	for i := range min(n, maxDraws) {
+	for i := range looks {
 		g.swap(i, i+rng.IntN(n-i))
 		if p := g.lots[i].peer; may(p) {
 			return p, true

@@ -198,6 +198,22 @@ func TestOneTrialIsOwed(t *testing.T) {
 	}
 }
 
+// A trial that comes up while one is owed is owed in its turn.
+func TestOwedAndDue(t *testing.T) {
+	e := newExplorer(always(), seeded())
+	e.explore(anyone)
+	e.want("p", "G", false)
+	for i, want := range []bool{true, true, false} {
+		if i > 0 {
+			e.limits.share = 0
+		}
+		if _, ok := e.explore(anyone); ok != want {
+			t.Errorf("fetch %d: %v", i, ok)
+		}
+		e.done("p", false)
+	}
+}
+
 func TestShadowShare(t *testing.T) {
 	e := newExplorer(defaultExploreLimits(), seeded())
 	for i := range 1000 {

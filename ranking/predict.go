@@ -183,7 +183,7 @@ func (c course) windows(n int64) int64 {
 	if k <= c.growing {
 		return k
 	}
-	rest := float64(n) - c.window*(math.Exp2(float64(c.growing))-1)
+	rest := float64(n) - c.window*(math.Ldexp(1, int(c.growing))-1)
 	return c.growing + max(1, int64(min(math.Ceil(rest/c.full), 1<<62)))
 }
 
@@ -196,7 +196,7 @@ func (c course) silence(windows int64) (float64, int64) {
 		p = min(p, doublings(c.rtt/(c.rate*c.window)))
 	}
 	stalls := p
-	s := float64(p)*c.rtt - c.rate*c.window*(math.Exp2(float64(p))-1)
+	s := float64(p)*c.rtt - c.rate*c.window*(math.Ldexp(1, int(p))-1)
 	if capped := windows - growing; capped > 0 && c.fullSilence > 0 {
 		s += float64(capped) * c.fullSilence
 		stalls += capped

@@ -110,6 +110,8 @@ func TestPredictionParts(t *testing.T) {
 				Total: 300 * ms, RoundTrip: 100 * ms, Ramp: 200 * ms,
 				Windows: 3, Stalls: 2, CreditLimited: true,
 			}},
+		{"credit that is not used up", 14601, Path{BaseRTT: 40 * ms, StreamWindow: 100_000},
+			Prediction{Total: 80 * ms, RoundTrip: 40 * ms, Ramp: 40 * ms, Windows: 2, Stalls: 1}},
 		{"credit that covers the path", 300_000, Path{BaseRTT: 10 * ms, Rate: 1e-6, StreamWindow: 100_000, LastWindow: 1e6},
 			Prediction{Total: 310 * ms, RoundTrip: 10 * ms, Transfer: 300 * ms, Windows: 3}},
 	} {
@@ -377,6 +379,20 @@ func FuzzPredict(f *testing.F) {
 			if least := Predict(c+1, p).Total; least > got.Total+slack(got.Total) {
 				t.Errorf("in the time of %d bytes come %d", n, c)
 			}
+		}
+	})
+}
+
+func BenchmarkPredict(b *testing.B) {
+	p := Path{BaseRTT: 69 * ms, HighRTT: 80 * ms, Rate: mbit(100), StreamWindow: 256 << 10, LastWindow: 1e5}
+	b.Run("predict", func(b *testing.B) {
+		for b.Loop() {
+			Predict(12e6, p)
+		}
+	})
+	b.Run("chunk size", func(b *testing.B) {
+		for b.Loop() {
+			ChunkSize(time.Second, p)
 		}
 	})
 }

@@ -306,6 +306,23 @@ func TestFloodOfDataDropsItsOwn(t *testing.T) {
 	}
 }
 
+// Of groups with as many data each the one with the longest unused datum loses it.
+func TestOldestDatumIsDropped(t *testing.T) {
+	for _, groups := range []string{"AB", "BA"} {
+		b := newSizeBook()
+		for i := range maxData {
+			say(t, b, fmt.Sprint(i), said{groups[i%2:i%2+1] + "1", 7})
+		}
+		say(t, b, "0", said{"C1", 7}) // used again
+		say(t, b, "new", said{"C1", 7})
+		for datum, want := range map[string]bool{"0": true, "1": false, "2": true, "3": true, "new": true} {
+			if got := b.view(datum, old).size.Bytes != 0; got != want {
+				t.Errorf("datum %s: %v", datum, got)
+			}
+		}
+	}
+}
+
 func TestDataUnderWayStay(t *testing.T) {
 	b := newSizeBook()
 	say(t, b, "mine", said{"F1", 7})

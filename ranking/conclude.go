@@ -1,0 +1,303 @@
+package ranking
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/assay-mux/assay/audit"
+	"github.com/assay-mux/assay/burst"
+)
+
+const (
+	// failureLeast times the expected time is what a failure scores at least: failing fast never looks
+	// fast.
+	failureLeast = 3
+	// lateAfter times the expected time a fetch is late: hedged, and held against its peer if given up.
+	lateAfter = 2
+	// defaultTypical is the log of the usual size before any: 1 MiB.
+	defaultTypical = 13.86
+	// clearAfter is how long a peer must have been without trouble for its trouble to be evidence of
+	// ours.
+	clearAfter = time.Hour
+)
+
+// elapsed is how long the fetch took, and how much of it was ours.
+func (f *Fetch) elapsed(reading burst.Reading) (all, ours time.Duration) {
+	all = f.receivedAt - f.began
+	ours = min(max(reading.Ours-f.startOurs, 0), all)
+	return all, ours
+}
+
+// claimOf is the claim, for the bytes that really came and with our own contention: what we had
+// outstanding with the peer when it began, or had from it meanwhile if that is more. The rate is that
+// of when it was picked.
+func (f *Fetch) claimOf() (Prediction, int64) {
+	n := max(f.got, 1)
+	all := f.all + f.got - f.pick.bytes
+	if !f.received || f.got < f.pick.bytes && f.pick.Bytes == 0 {
+		all = f.all
+	}
+	all = max(all, f.peer.bytes-f.servedBefore, n)
+	if !f.pick.claimed {
+		return Prediction{}, all
+	}
+	return Predict(all, f.pick.path), all
+}
+
+// expected is the seconds that the fetch was expected to take, for the bytes that really came.
+func (f *Fetch) expected() float64 {
+	e := f.pick.expected
+	if over := float64(f.got) / float64(max(f.pick.bytes, 1)); over > 1 {
+		e *= over
+	}
+	return max(e, f.pick.claim.Total.Seconds(), 1e-6)
+}
+
+// late says whether it takes far longer than expected, or has stalled.
+func (f *Fetch) late(now time.Duration) bool {
+	at := now
+	if f.received {
+		at = f.receivedAt
+	}
+	return (at-f.began).Seconds() > lateAfter*f.expected() || at-f.lastAt > f.stallAfter()
+}
+
+// record is the fetch as the audit wants it.
+func (r *Ranker) record(now time.Duration, f *Fetch, reading burst.Reading, failed bool) audit.Record {
+	claim, all := f.claimOf()
+	actual, ours := f.elapsed(reading)
+	f.quiet.over(f.receivedAt-f.lastAt, f.quietAfter(), f.first && failed)
+	stalled, echoes := f.quiet.report()
+	rec := audit.Record{
+		Peer: f.peer.id, Group: string(f.peer.group.name),
+		Size: all, BaseRTT: f.pick.path.BaseRTT,
+		Claim: claim.Total, Coverage: f.pick.coverage,
+		Actual: actual, Ours: ours, ExpectedTTFB: claim.FirstByte(),
+		Stalled: stalled, Echoes: echoes, Loss: lossOf(f, reading),
+		AppRTT: reading.P95RTT, Critical: f.job.plan.Critical, Failed: failed,
+	}
+	if claim.CreditLimited { // the claim contains the waiting for our credit
+		rec.Ours = max(ours-claim.Ramp, 0)
+	}
+	if f.pick.claimed {
+		rec.ClaimError = duration(f.pick.claimErr.Seconds() * float64(all) / float64(max(f.all, 1)))
+	}
+	if f.first {
+		rec.TTFB = f.firstAt - f.began
+	}
+	switch {
+	case reading.KernelFresh:
+		rec.KernelRTT = reading.KernelRTT
+	case reading.Confirmed:
+		rec.KernelRTT = reading.BaseRTT
+	}
+	_, rec.Held = r.us.held(now)
+	rec.CommonMode = r.us.commonMode(now)
+	return rec
+}
+
+func lossOf(f *Fetch, reading burst.Reading) audit.Loss {
+	switch {
+	case reading.OutOfOrder > f.startLoss:
+		return audit.LossSeen
+	case reading.KernelRTT > 0:
+		return audit.LossClear
+	}
+	return audit.LossUnknown
+}
+
+// observe takes the outcome into the watch on ourselves and into the audit.
+func (r *Ranker) observe(now time.Duration, f *Fetch, reading burst.Reading, failed bool) (audit.Record, audit.Verdict) {
+	actual, ours := f.elapsed(reading)
+	base := max(f.pick.claim.Total.Seconds(), f.expected())
+	excess := (actual-ours).Seconds()/base - 1
+	if failed {
+		excess = max(excess, failureLeast-1)
+	}
+	p := f.peer
+	clear := !p.verdict.Kind.Punitive() && !p.verdict.Kinds.Has(audit.Overclaims)
+	r.us.observe(now, p.group.name, excess, clear && p.group.aged(now))
+	r.ownTrouble(now, f, excess, actual, ours)
+	r.noteHold(now)
+	rec := r.record(now, f, reading, failed)
+	v := r.auditor.Observe(now, rec)
+	r.judge(now, p, v)
+	r.tally.Ours += ours
+	if excess > usDegraded {
+		p.clearSince = now
+	}
+	return rec, v
+}
+
+// ownTrouble looks for evidence that it is us, which holds verdicts where too few groups speak.
+func (r *Ranker) ownTrouble(now time.Duration, f *Fetch, excess float64, actual, ours time.Duration) {
+	if actual >= time.Second && ours > actual/2 {
+		r.us.evidence(now, ownGaps)
+	}
+	p := f.peer
+	if excess < usDegraded || p.completions < 20 || now-p.clearSince < clearAfter || !p.group.aged(now) {
+		return
+	}
+	if r.probeGroup != p.group.name && r.probeGroup != "" && now-r.probeAt < usWindow {
+		r.us.evidence(now, slowProbe)
+	}
+	r.probeGroup, r.probeAt = p.group.name, now
+}
+
+// complete takes in a completion.
+func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
+	p := f.peer
+	actual, ours := f.elapsed(reading)
+	rec, v := r.observe(now, f, reading, false)
+	f.conn.lastWindow = f.windowAfter(now)
+	p.long.fold(now, day, reading.Estimation)
+	r.population.vote(p, r.rateOf(p))
+	r.tally.Completions++
+	if f.got <= 0 {
+		return
+	}
+	took := max(actual-ours, 0)
+	slower := took.Seconds() > f.expected()
+	switch v.Latest.Outcome {
+	case audit.Held:
+		return
+	case audit.Void:
+		if !slower {
+			return
+		}
+	}
+	if p.completions == 0 {
+		p.prove()
+	}
+	p.completions++
+	p.lastServed = now
+	c := completed{bytes: f.got, time: took, first: max(rec.TTFB, 0), tail: f.tail()}
+	if f.all > f.got { // our own contention: what it would have taken alone
+		c = c.alone(f)
+	}
+	path := f.pick.path
+	times := p.waits.add(now, c, path, r.cfg.HalfWait)
+	p.penalty.complete(now, times, &r.cfg)
+	if rec.Claim > 0 {
+		p.calibration.add(now, took.Seconds()/rec.Claim.Seconds())
+	}
+	if f.pick.Role != Shadow && f.pick.Role != Exploration {
+		r.typical += 0.05 * (math.Log(float64(f.got)) - r.typical)
+		r.budget.fetched(now, f.got)
+	}
+}
+
+// alone scales a completion to what it would have taken without the other bytes that we asked of the
+// peer at the same time, by the prediction for both.
+func (c completed) alone(f *Fetch) completed {
+	_, all := f.claimOf()
+	if f.pick.path.Rate <= 0 || all <= f.got {
+		return c
+	}
+	share := float64(Predict(f.got, f.pick.path).Total) / float64(Predict(all, f.pick.path).Total)
+	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) * share) }
+	c.time = max(scale(c.time), c.first)
+	c.tail = scale(c.tail)
+	return c
+}
+
+// tail is the time of the second half of the bytes.
+func (f *Fetch) tail() time.Duration {
+	rest := f.got - f.halfGot
+	if f.halfAt == 0 || rest <= 0 || f.receivedAt <= f.halfAt {
+		return 0
+	}
+	return time.Duration(float64(f.receivedAt-f.halfAt) * float64(f.got) / (2 * float64(rest)))
+}
+
+func (f *Fetch) windowAfter(now time.Duration) int64 {
+	path := f.pick.path
+	path.LastWindow, path.Idle = f.conn.lastWindow, 0
+	return path.WindowAfter(f.got)
+}
+
+// rateOf is what a peer says of the network's rates: what it delivered, or else its estimate.
+func (r *Ranker) rateOf(p *peer) float64 {
+	for i := len(p.waits) - 1; i >= sizeClass(64<<10); i-- {
+		if w := &p.waits[i]; w.weight > 0 {
+			return w.tail
+		}
+	}
+	return float64(p.estimation.Rate)
+}
+
+// fail takes in a failure: a sample that is never better than three times what was expected.
+func (r *Ranker) fail(now time.Duration, f *Fetch, reading burst.Reading, how string) {
+	p := f.peer
+	actual, ours := f.elapsed(reading)
+	_, v := r.observe(now, f, reading, true)
+	r.tally.Failures++
+	if f.job.plan.Critical {
+		r.tell(now, CriticalMissed, p, f.job.plan.Datum, how)
+	}
+	if f.hard(now) {
+		r.dropNow(now, f, how)
+	}
+	if _, held := r.us.held(now); held || v.Latest.Outcome == audit.Void {
+		return
+	}
+	expected := f.expected()
+	times := max((actual-ours).Seconds()/expected, failureLeast)
+	p.penalty.fail(now, times, &r.cfg)
+	p.calibration.fail(now, times, r.cfg.HalfCalibration)
+	charged := duration(times * expected)
+	p.waits.punish(now, completed{bytes: max(f.pick.bytes, f.got), time: charged, first: charged}, f.pick.path, r.cfg.HalfWait)
+	r.debts.add(f.job.plan.Datum, debt{peer: p.id, began: f.began, expected: expected, times: times, at: now})
+}
+
+// deliver takes in that the datum is here and how long it is.
+func (r *Ranker) deliver(now time.Duration, f *Fetch, size int64) {
+	j := f.job
+	if j.delivered || j.plan.Datum == "" {
+		j.delivered = true
+		return
+	}
+	j.delivered, j.booked = true, false
+	for _, d := range r.debts.pay(j.plan.Datum) {
+		if p := r.peers[d.peer]; p != nil {
+			p.penalty.more(now, (now-d.began).Seconds()/d.expected-d.times, &r.cfg)
+			r.touch(p)
+		}
+	}
+	r.settleSizes(now, j.plan.Datum, size)
+}
+
+// settleSizes proves who was wrong about a size.
+func (r *Ranker) settleSizes(now time.Duration, datum string, size int64) {
+	s := r.book.settle(datum, size)
+	for _, id := range s.liars {
+		p := r.peers[id]
+		if p == nil {
+			continue
+		}
+		detail := fmt.Sprintf("gave another size for a datum of %d bytes", size)
+		v := r.auditor.Lie(now, id, string(p.group.name), audit.FalseSize, detail)
+		r.judge(now, p, v)
+		r.tell(now, SizeLie, p, datum, detail)
+	}
+	for _, s := range s.faults {
+		r.tell(now, AttesterFault, nil, datum, fmt.Sprintf("the %s size was %d bytes, the datum has %d", s.Provenance, s.Bytes, size))
+	}
+	if s.eclipse {
+		r.tell(now, EclipseSuspected, nil, datum, "all who advertised its size, of several groups, told the same lie")
+	}
+}
+
+// dropNow says once for each fetch that its peer is to be dropped, unless we suspect ourselves.
+func (r *Ranker) dropNow(now time.Duration, f *Fetch, why string) {
+	if _, held := r.us.held(now); held || f.dropTold || f.peer.pinned {
+		return
+	}
+	f.dropTold = true
+	if !r.cfg.Dry {
+		f.peer.dropped = true
+		r.churned.add(now, 1)
+	}
+	r.tell(now, DropNow, f.peer, f.job.plan.Datum, why)
+}

@@ -1,0 +1,131 @@
+package ranking
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// agedAfter is how long a group must be known before it votes. Longer makes it dearer to conjure
+	// voters up. An hour, like the audit's.
+	agedAfter = time.Hour
+	// convictionCost is what one conviction adds to what its group is held for, as a multiple of the
+	// time; it is shared among the group's proven peers.
+	convictionCost = 9
+	// priorEvery is how old the prior may be, for it takes a look at all groups.
+	priorEvery = 10 * time.Second
+	// priorQuantile over the groups of their median rate is the prior: worse than most, so that no
+	// crumb of fast service beats an honest peer that is at it.
+	priorQuantile = 0.75
+)
+
+// group is a network location.
+type group struct {
+	name  Group
+	since time.Duration
+	peers []*peer
+
+	proven      int     // of them have completed a fetch or were convicted
+	convictions float64 // aged to convictedAt
+	convictedAt time.Duration
+
+	median float64 // s/B of its peers that have one; 0 none
+	stale  bool    // median is to be made anew
+}
+
+func (g *group) aged(now time.Duration) bool { return now-g.since >= agedAfter }
+
+// penalty is what its newcomers are held for, as a share of their time: what its members did, on
+// average over those that are known. Identities that did nothing yet dilute nothing.
+func (g *group) penalty(now time.Duration, c *Config) float64 {
+	if g.convictions == 0 {
+		return 0
+	}
+	left := g.convictions * decay(now-g.convictedAt, c.HalfGroup)
+	return convictionCost * min(left/float64(max(g.proven, 1)), 1)
+}
+
+func (g *group) convict(now time.Duration, c *Config) {
+	g.convictions = g.convictions*decay(now-g.convictedAt, c.HalfGroup) + 1
+	g.convictedAt = now
+}
+
+func (g *group) add(p *peer) {
+	p.group, p.place = g, len(g.peers)
+	g.peers = append(g.peers, p)
+}
+
+func (g *group) drop(p *peer) {
+	last := len(g.peers) - 1
+	g.peers[p.place] = g.peers[last]
+	g.peers[p.place].place = p.place
+	g.peers[last] = nil
+	g.peers = g.peers[:last]
+	g.stale = true
+}
+
+// population is the prior over groups.
+type population struct {
+	groups map[Group]*group
+	stale  []*group // whose median is to be made anew
+
+	prior   float64
+	priorAt time.Duration
+	scratch []float64
+}
+
+// vote says that a peer's rate has changed.
+func (o *population) vote(p *peer, rate float64) {
+	if p.voteOf == rate {
+		return
+	}
+	p.voteOf = rate
+	if !p.group.stale {
+		p.group.stale = true
+		o.stale = append(o.stale, p.group)
+	}
+}
+
+// renew brings the prior up to date if it is too old. The configured one votes like a group, which
+// is all there is in the beginning, and holds a first group back from making the prior alone.
+func (o *population) renew(now time.Duration, configured float64) {
+	if o.prior > 0 && now-o.priorAt < priorEvery {
+		return
+	}
+	o.priorAt = now
+	if o.prior > 0 && len(o.stale) == 0 {
+		return
+	}
+	for _, g := range o.stale {
+		g.median, g.stale = g.medianRate(o.scratch), false
+	}
+	o.stale = o.stale[:0]
+	all := append(o.scratch[:0], configured)
+	for _, g := range o.groups {
+		if g.median > 0 {
+			all = append(all, g.median)
+		}
+	}
+	o.scratch = all
+	o.prior = quantile(all, priorQuantile)
+}
+
+func (g *group) medianRate(scratch []float64) float64 {
+	all := scratch[:0]
+	for _, p := range g.peers {
+		if p.voteOf > 0 {
+			all = append(all, p.voteOf)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return quantile(all, 0.5)
+}
+
+// quantile sorts values and returns the least of them that q of all are not above.
+func quantile(values []float64, q float64) float64 {
+	slices.Sort(values)
+	i := int(q * float64(len(values)))
+	return values[min(i, len(values)-1)]
+}

@@ -1,0 +1,64 @@
+package ranking
+
+import "time"
+
+const (
+	// failureMost bounds the penalty of failures, as a multiple of the time.
+	failureMost = 100
+	// peakMost is the same for a slow completion.
+	peakMost = 10
+	// forgiven is what a completion leaves of the penalty of failures.
+	forgiven = 0.8
+)
+
+// penalty is what makes a peer's time longer than measured and predicted: failures, and the last slow
+// completions. The zero value is none.
+type penalty struct {
+	failure, peak     float64
+	failedAt, peakAt  time.Duration
+	failures, running int // all failures; those in a row
+}
+
+// factor is what to multiply a time with.
+func (p *penalty) factor(now time.Duration, c *Config) float64 {
+	return 1 + p.failed(now, c) + p.peaked(now, c)
+}
+
+func (p *penalty) failed(now time.Duration, c *Config) float64 {
+	if p.failure == 0 {
+		return 0
+	}
+	return p.failure * decay(now-p.failedAt, c.HalfFailure)
+}
+
+func (p *penalty) peaked(now time.Duration, c *Config) float64 {
+	if p.peak == 0 {
+		return 0
+	}
+	return p.peak * decay(now-p.peakAt, c.HalfPeak)
+}
+
+// fail adds a failure that is to be taken for one of so many times the expected time.
+func (p *penalty) fail(now time.Duration, times float64, c *Config) {
+	p.failure = min(p.failed(now, c)+max(times-1, 0), failureMost)
+	p.failedAt = now
+	p.failures++
+	p.running++
+}
+
+// more raises the last failure's part, once it is known how long the datum took elsewhere.
+func (p *penalty) more(now time.Duration, times float64, c *Config) {
+	p.failure = min(p.failed(now, c)+max(times, 0), failureMost)
+	p.failedAt = now
+}
+
+// complete takes in a completion that took so many times what those before took.
+func (p *penalty) complete(now time.Duration, times float64, c *Config) {
+	p.failure = p.failed(now, c) * forgiven
+	p.failedAt, p.running = now, 0
+	if left := p.peaked(now, c); times > 1.5 {
+		p.peak, p.peakAt = max(left, min((times-1)/2, peakMost)), now
+	} else {
+		p.peak, p.peakAt = left/2, now
+	}
+}

@@ -1,0 +1,93 @@
+package ranking
+
+import (
+	"time"
+
+	"github.com/assay-mux/assay/burst"
+)
+
+// measuredPrior is the weight of the prediction beside measured completions, in completions. Larger
+// holds on to predictions that completions contradict; with 0 one old completion of another size
+// would decide.
+const measuredPrior = 0.1
+
+// expectation is what is expected of a peer for so many bytes. Times are in seconds.
+type expectation struct {
+	time     float64 // what ranks: measured and predicted, with penalties
+	measured float64 // the part of it that completions decide, 0 to 1
+	plain    float64 // the same without penalties
+}
+
+// path is the way to a peer over a connection, or over no particular one, with its raw rate.
+func (r *Ranker) path(p *peer, c *conn, now time.Duration) Path {
+	path := Path{BaseRTT: p.base, HighRTT: p.high, Rate: p.estimation.Rate, StreamWindow: r.cfg.StreamWindow}
+	if path.BaseRTT <= 0 {
+		path.BaseRTT = r.cfg.DefaultRTT
+		path.HighRTT = r.cfg.DefaultRTT
+	}
+	if c != nil {
+		path.LastWindow, path.Idle = c.lastWindow, c.idle(now)
+		path.StreamWindow = c.window
+	}
+	return path
+}
+
+// claimFor is the peer's own claim for n bytes, the reading that is audited: raw, neither shrunk nor
+// calibrated. False if it has none.
+func claimFor(n int64, path Path) (Prediction, bool) {
+	if path.Rate <= 0 {
+		return Prediction{}, false
+	}
+	return Predict(n, path), true
+}
+
+// shrunk is the rate for choosing: the peer's own as far as its coverage carries n bytes, then its
+// long-run one as far as that does, and the prior for the rest.
+func (r *Ranker) shrunk(p *peer, n int64, now time.Duration) float64 {
+	s := r.population.prior
+	if c := p.long.covered(now, day); c > 0 {
+		s += (float64(p.long.rate) - s) * trust(c, n)
+	}
+	own := p.estimation.Rate
+	if own <= 0 {
+		own = p.estimation.UpperBound
+		if float64(own) >= s {
+			return s
+		}
+	}
+	if own > 0 {
+		s += (float64(own) - s) * trust(float64(p.estimation.Coverage), n)
+	}
+	return s
+}
+
+// trust is how far coverage carries n bytes, as [burst.Estimation.Trust] has it.
+func trust(coverage float64, n int64) float64 {
+	if coverage <= 0 {
+		return 0
+	}
+	return coverage / (coverage + float64(max(n, 0)))
+}
+
+// expect is what is expected of a peer for n bytes more. All that we await from it already comes
+// first.
+func (r *Ranker) expect(p *peer, n int64, now time.Duration) expectation {
+	all := n + p.outstanding
+	path := r.path(p, p.conn(), now)
+	measured, weight := p.waits.of(now, all, path, r.cfg.HalfWait)
+	m := weight / (weight + measuredPrior)
+	path.Rate = burst.SecondsPerByte(r.shrunk(p, all, now))
+	predicted := Predict(all, path).Total.Seconds() * p.calibration.factor(now, r.cfg.HalfCalibration)
+	predicted *= 1 + p.group.penalty(now, &r.cfg)
+	plain := m*measured + (1-m)*predicted
+	return expectation{time: plain * p.penalty.factor(now, &r.cfg), measured: m, plain: plain}
+}
+
+// duration is a time from seconds, at most a year: no wait that is longer differs from it.
+func duration(s float64) time.Duration {
+	const most = 365 * day
+	if !(s < most.Seconds()) {
+		return most
+	}
+	return time.Duration(s * 1e9)
+}

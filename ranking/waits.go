@@ -1,0 +1,184 @@
+package ranking
+
+import (
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/assay-mux/assay/burst"
+)
+
+// sizeClasses is how many classes of size completions are kept in, by powers of four around 4 KiB.
+// Completions of like sizes are one mean; the rest is extrapolated.
+const (
+	sizeClasses   = 10
+	leastSizeBits = 12
+)
+
+const (
+	// mostWait is how many completions a mean rests on. More is steadier and forgets later.
+	mostWait = 8
+	// upStep and downStep are the least part that a slower and a faster completion have in the mean:
+	// quick to punish, slow to forgive.
+	upStep, downStep = 0.25, 0.125
+)
+
+// wait is what completions of one class of sizes say together.
+type wait struct {
+	weight float64 // how many completions, aged to aged
+	aged   time.Duration
+	size   int64   // that of the completion it began with
+	time   float64 // seconds from request to last byte, at that size
+	first  float64 // seconds of it until the first byte
+	tail   float64 // s/B at which it went on in the end, and would have for more bytes
+}
+
+// waits are the measured completions of a peer, by class of size.
+type waits [sizeClasses]wait
+
+// completed is one completion. What was our own doing is taken out of its times.
+type completed struct {
+	bytes int64
+	time  time.Duration
+	first time.Duration
+	tail  time.Duration // of the second half of its bytes; 0 unknown
+}
+
+// sizeClass is the class of a size: of 2 KiB to 8 KiB the first, and so on.
+func sizeClass(n int64) int {
+	b := bits.Len64(uint64(max(n, 1)))
+	return min(max((b-leastSizeBits)/2, 0), sizeClasses-1)
+}
+
+// sample is a completion as evidence of its own.
+func (c completed) sample() wait {
+	t := c.time.Seconds()
+	return wait{
+		weight: 1, size: max(c.bytes, 1), time: t,
+		first: min(max(c.first.Seconds(), 0), t), tail: c.slope(),
+	}
+}
+
+// resized is w as it would be at another size.
+func (w wait) resized(size int64, p Path) wait {
+	w.time, w.size = w.at(size, p), size
+	w.first = min(w.first, w.time)
+	return w
+}
+
+// slope is the s/B of the second half, within those of the whole without its first byte: a window
+// that comes at once looks infinitely fast, and one that doesn't looks slower than it is.
+func (c completed) slope() float64 {
+	mean := (c.time - c.first).Seconds() / float64(max(c.bytes, 1))
+	if c.tail <= 0 {
+		return mean
+	}
+	return min(max(c.tail.Seconds()/float64(max(c.bytes/2, 1)), mean/4), mean)
+}
+
+// at is the time that w says another size takes. For more bytes it goes on at the tail; neither that
+// nor the time at its own size depends on the round trip, which a peer can inflate. For fewer the time
+// after the first byte shrinks as the prediction's would.
+func (w *wait) at(want int64, p Path) float64 {
+	if want >= w.size {
+		return w.time + w.tail*float64(want-w.size)
+	}
+	rest := w.time - w.first
+	if rest <= 0 {
+		return w.time
+	}
+	p.Rate, p.HighRTT = burst.SecondsPerByte(rest/float64(w.size)), p.BaseRTT
+	whole := Predict(w.size, p).Total - p.BaseRTT
+	part := Predict(want, p).Total - p.BaseRTT
+	if whole <= 0 {
+		return w.time
+	}
+	return w.first + rest*min(float64(part)/float64(whole), 1)
+}
+
+// add takes a completion in, and returns how many times longer it took than the mean before it; 1 for
+// the first.
+func (ws *waits) add(now time.Duration, c completed, p Path, half time.Duration) float64 {
+	w, x := &ws[sizeClass(c.bytes)], c.sample()
+	old := w.weight * decay(now-w.aged, half)
+	if old < 0.01 {
+		*w = x
+		w.aged = now
+		return 1
+	}
+	x = x.resized(w.size, p)
+	excess := x.time / max(w.time, 1e-9)
+	step := max(downStep, 1/(1+4*old))
+	if excess > 1 {
+		step = max(upStep, 1/(1+old))
+	}
+	w.time = blend(w.time, x.time, step)
+	w.first += step * (x.first - w.first)
+	w.first = min(w.first, w.time)
+	w.tail += step * (x.tail - w.tail)
+	w.weight, w.aged = min(old+1, mostWait), now
+	return excess
+}
+
+// punish makes the mean of a failed fetch's class no better than its mean with that fetch in it. It
+// adds no weight: a failure is no evidence of how long a completion takes.
+func (ws *waits) punish(now time.Duration, c completed, p Path, half time.Duration) {
+	w := &ws[sizeClass(c.bytes)]
+	old := w.weight * decay(now-w.aged, half)
+	if old < 0.01 {
+		return
+	}
+	x := c.sample().resized(w.size, p)
+	if x.time <= w.time {
+		return
+	}
+	w.time = blend(w.time, x.time, max(upStep, 1/(1+old)))
+}
+
+// blend is a mean of times whose errors are factors.
+func blend(a, b, step float64) float64 {
+	if a <= 0 || b <= 0 {
+		return a + step*(b-a)
+	}
+	return a * math.Pow(b/a, step)
+}
+
+// of is the time that completions say n bytes take, in seconds, and how many of them say so: one of s
+// bytes counts for n with the weight min(1, 4 s/n).
+func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, weight float64) {
+	for class := range ws {
+		w := &ws[class]
+		if w.weight == 0 {
+			continue
+		}
+		x := w.weight * decay(now-w.aged, half) * min(1, 4*float64(w.size)/float64(max(n, 1)))
+		if x < 1e-6 {
+			continue
+		}
+		t += x * w.at(n, p)
+		weight += x
+	}
+	if weight > 0 {
+		t /= weight
+	}
+	return t, weight
+}
+
+// count is how many completions the means rest on, aged.
+func (ws *waits) count(now time.Duration, half time.Duration) float64 {
+	n := 0.0
+	for i := range ws {
+		if w := &ws[i]; w.weight > 0 {
+			n += w.weight * decay(now-w.aged, half)
+		}
+	}
+	return n
+}
+
+// decay is what is left of a weight after a time.
+func decay(age, half time.Duration) float64 {
+	if age <= 0 {
+		return 1
+	}
+	return math.Exp2(-float64(age) / float64(half))
+}
