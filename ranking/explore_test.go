@@ -21,9 +21,9 @@ func always() exploreLimits {
 	return l
 }
 
-// share fails unless got of n is within five standard deviations of a chance of p, which with these
+// aboutShare fails unless got of n is within five standard deviations of a chance of p, which with these
 // seeds it is or never is.
-func share(t *testing.T, what string, got, n int, p float64) {
+func aboutShare(t *testing.T, what string, got, n int, p float64) {
 	t.Helper()
 	want := p * float64(n)
 	if d := math.Abs(float64(got) - want); d > 5*math.Sqrt(want*(1-p))+1 {
@@ -42,7 +42,7 @@ func TestExplorationShare(t *testing.T) {
 			e.done(x.peer, false)
 		}
 	}
-	share(t, "trials", got, n, 0.02)
+	aboutShare(t, "trials", got, n, 0.02)
 }
 
 // A thousand newcomers of one group get what one of another gets.
@@ -68,12 +68,12 @@ func TestThousandNewcomersShareOneGroup(t *testing.T) {
 		got[x.peer]++
 		e.done(x.peer, false)
 	}
-	share(t, "the thousand", bad, n, 0.2)
+	aboutShare(t, "the thousand", bad, n, 0.2)
 	for i := range 4 {
-		share(t, "an honest one", got[fmt.Sprint("honest ", i)], n, 0.2)
+		aboutShare(t, "an honest one", got[fmt.Sprint("honest ", i)], n, 0.2)
 	}
 	for i := range 1000 {
-		share(t, "one of the thousand", got[fmt.Sprint("sybil ", i)], n, 0.2/1000)
+		aboutShare(t, "one of the thousand", got[fmt.Sprint("sybil ", i)], n, 0.2/1000)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestShadowShare(t *testing.T) {
 			got++
 		}
 	}
-	share(t, "shadows", got, n, 0.01)
+	aboutShare(t, "shadows", got, n, 0.01)
 }
 
 func TestShadowEveryHalfHour(t *testing.T) {
@@ -289,7 +289,7 @@ func TestShadowsByGroupFirst(t *testing.T) {
 			one++
 		}
 	}
-	share(t, "the only one of its group", one, n, 0.5)
+	aboutShare(t, "the only one of its group", one, n, 0.5)
 }
 
 // The same seed makes the same choices.

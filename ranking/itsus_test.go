@@ -24,7 +24,7 @@ func speak(u *itsUs, now time.Duration, groups, bad int, excess float64) {
 	}
 }
 
-func held(t *testing.T, u *itsUs, now time.Duration, want holdCause) {
+func wantHeld(t *testing.T, u *itsUs, now time.Duration, want holdCause) {
 	t.Helper()
 	if got, ok := u.held(now); got != want || ok != (want != notHeld) {
 		t.Errorf("at %v: %v, %v, want %v", now, got, ok, want)
@@ -66,18 +66,18 @@ func TestOnlyVotersSpeak(t *testing.T) {
 	for i := range 20 {
 		u.observe(0, numbered(i), 5, false)
 	}
-	held(t, u, 0, notHeld)
+	wantHeld(t, u, 0, notHeld)
 	for i := range 11 {
 		u.observe(0, numbered(i), 5, true)
 	}
-	held(t, u, 0, notHeld)
+	wantHeld(t, u, 0, notHeld)
 	u.observe(0, numbered(0), 5, false) // no longer clear
 	u.observe(0, numbered(11), 5, true)
-	held(t, u, 0, notHeld)
+	wantHeld(t, u, 0, notHeld)
 	u.observe(0, numbered(12), math.NaN(), true)
-	held(t, u, 0, notHeld)
+	wantHeld(t, u, 0, notHeld)
 	u.observe(0, numbered(12), 5, true)
-	held(t, u, 0, manyGroups)
+	wantHeld(t, u, 0, manyGroups)
 }
 
 // A group has one voice, that of its last fetch, however many it makes.
@@ -87,7 +87,7 @@ func TestAGroupSpeaksOnce(t *testing.T) {
 		u.observe(0, "one", 5, true)
 	}
 	speak(u, 0, 11, 0, 0)
-	held(t, u, 0, notHeld)
+	wantHeld(t, u, 0, notHeld)
 	if u.order.Len() != 12 || u.degraded != 1 {
 		t.Errorf("%d groups, %d degraded", u.order.Len(), u.degraded)
 	}
@@ -105,7 +105,7 @@ func TestWordsAreForgottenInAMinute(t *testing.T) {
 	for i := 8; i < 16; i++ {
 		u.observe(66*time.Second, numbered(i), 5, true)
 	}
-	held(t, u, 66*time.Second, notHeld) // two of the first eight still count: ten
+	wantHeld(t, u, 66*time.Second, notHeld) // two of the first eight still count: ten
 	if u.order.Len() != 10 {
 		t.Errorf("%d groups", u.order.Len())
 	}
@@ -129,7 +129,7 @@ func TestHoldEndsAndIsRationed(t *testing.T) {
 		{35 * time.Minute, notHeld},
 	} {
 		speak(u, at+c.later, 12, 12, 5) // it goes on and on
-		held(t, u, at+c.later, c.want)
+		wantHeld(t, u, at+c.later, c.want)
 	}
 }
 
@@ -137,28 +137,28 @@ func TestHoldEndsWithItsCause(t *testing.T) {
 	u := newItsUs()
 	speak(u, 0, 12, 12, 5)
 	speak(u, time.Minute, 12, 6, 5) // half of them are fine again: not yet
-	held(t, u, time.Minute, manyGroups)
+	wantHeld(t, u, time.Minute, manyGroups)
 	speak(u, 2*time.Minute, 12, 5, 5)
-	held(t, u, 2*time.Minute, notHeld)
+	wantHeld(t, u, 2*time.Minute, notHeld)
 	speak(u, 3*time.Minute, 12, 12, 5)
-	held(t, u, 3*time.Minute, notHeld) // once in 30 minutes
+	wantHeld(t, u, 3*time.Minute, notHeld) // once in 30 minutes
 }
 
 func TestSilenceDoesNotEndAHold(t *testing.T) {
 	u := newItsUs()
 	speak(u, 0, 12, 12, 5)
 	u.observe(4*time.Minute, numbered(0), 0, true)
-	held(t, u, 4*time.Minute, manyGroups)
+	wantHeld(t, u, 4*time.Minute, manyGroups)
 }
 
 func TestOwnEvidence(t *testing.T) {
 	u := newItsUs()
 	u.evidence(0, ownGaps)
-	held(t, u, 59*time.Second, ownGaps)
-	held(t, u, time.Minute, notHeld)
+	wantHeld(t, u, 59*time.Second, ownGaps)
+	wantHeld(t, u, time.Minute, notHeld)
 	u.evidence(0, notHeld)
 	u.evidence(0, manyGroups)
-	held(t, u, time.Minute, notHeld)
+	wantHeld(t, u, time.Minute, notHeld)
 }
 
 // A peer that keeps us busy holds verdicts for five minutes in thirty at most.
@@ -182,25 +182,25 @@ func TestOwnLinkIsNot(t *testing.T) {
 	u := newItsUs()
 	for now := time.Duration(0); now < 2*time.Hour; now += 30 * time.Second {
 		u.evidence(now, ownLink)
-		held(t, u, now+29*time.Second, ownLink)
+		wantHeld(t, u, now+29*time.Second, ownLink)
 	}
-	held(t, u, 2*time.Hour+time.Minute, notHeld)
+	wantHeld(t, u, 2*time.Hour+time.Minute, notHeld)
 }
 
 func TestSlowProbeSharesTheRation(t *testing.T) {
 	u := newItsUs()
 	u.evidence(0, slowProbe)
-	held(t, u, 5*time.Minute-1, slowProbe)
+	wantHeld(t, u, 5*time.Minute-1, slowProbe)
 	speak(u, 6*time.Minute, 12, 12, 5)
-	held(t, u, 6*time.Minute, notHeld)
+	wantHeld(t, u, 6*time.Minute, notHeld)
 	u.evidence(30*time.Minute, slowProbe)
 	u.evidence(34*time.Minute, slowProbe)
-	held(t, u, 34*time.Minute, slowProbe)
-	held(t, u, 35*time.Minute, notHeld)
+	wantHeld(t, u, 34*time.Minute, slowProbe)
+	wantHeld(t, u, 35*time.Minute, notHeld)
 	u = newItsUs()
 	u.evidence(0, slowProbe)
 	speak(u, time.Minute, 12, 0, 0) // that the groups are fine does not end what they did not begin
-	held(t, u, time.Minute, slowProbe)
+	wantHeld(t, u, time.Minute, slowProbe)
 }
 
 func TestCommonMode(t *testing.T) {
@@ -243,10 +243,10 @@ func TestCommonMode(t *testing.T) {
 	}
 }
 
-// windows counts the windows of a minute in which a coalition brings about a hold: of the groups
+// windowsHeld counts the windows of a minute in which a coalition brings about a hold: of the groups
 // that fetch in it so many are hostile and always slow, and the others are slow by chance at times.
 // Each window stands alone, as if a hold were always due.
-func windows(rng *rand.Rand, n, groups int, hostile func() int) int {
+func windowsHeld(rng *rand.Rand, n, groups int, hostile func() int) int {
 	names := make([]Group, groups)
 	for i := range names {
 		names[i] = numbered(i)
@@ -274,7 +274,7 @@ func TestACoalitionOfAThird(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 3_000
 	for _, groups := range []int{12, 15, 20} {
-		if got := windows(rng, n, groups, func() int { return groups / 3 }); got > n/1000 {
+		if got := windowsHeld(rng, n, groups, func() int { return groups / 3 }); got > n/1000 {
 			t.Errorf("%d groups: %d of %d windows", groups, got, n)
 		}
 	}
@@ -288,7 +288,7 @@ func TestACoalitionByChance(t *testing.T) {
 	for i := range 12 {
 		population[i] = true
 	}
-	got := windows(rng, n, 12, func() int {
+	got := windowsHeld(rng, n, 12, func() int {
 		rng.Shuffle(len(population), func(i, j int) { population[i], population[j] = population[j], population[i] })
 		bad := 0
 		for _, hostile := range population[:12] {

@@ -18,8 +18,8 @@ type said struct {
 
 func (s said) group() Group { return Group(s.peer[:1]) }
 
-// old says that groups in capitals are aged.
-func old(g Group) bool { return g != "" && strings.ToUpper(string(g)) == string(g) }
+// inCapitals says that groups in capitals are aged.
+func inCapitals(g Group) bool { return g != "" && strings.ToUpper(string(g)) == string(g) }
 
 // heard is a book in which so much was said of the datum "d".
 func heard(t *testing.T, all ...said) *sizeBook {
@@ -65,11 +65,11 @@ func TestSizeBelieved(t *testing.T) {
 			sizeView{Size{Bytes: 9}, 5, 9, true, true}},
 		{"never the smallest", []said{{"A1", 7}, {"B1", 1}}, sizeView{Size{Bytes: 7}, 1, 7, true, false}},
 	} {
-		if got := heard(t, c.said...).view("d", old); got != c.want {
+		if got := heard(t, c.said...).view("d", inCapitals); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 		slices.Reverse(c.said)
-		if got := heard(t, c.said...).view("d", old); got != c.want {
+		if got := heard(t, c.said...).view("d", inCapitals); got != c.want {
 			t.Errorf("%s, said the other way round: %+v", c.name, got)
 		}
 	}
@@ -91,7 +91,7 @@ func TestVouchedSizes(t *testing.T) {
 		if err := b.offer("d", "A1", "A", s.size); err != nil {
 			t.Fatal(err)
 		}
-		v := b.view("d", old)
+		v := b.view("d", inCapitals)
 		if v.size != (Size{s.want, s.from}) || v.disputed || v.least != s.want || v.most != s.want {
 			t.Errorf("step %d: %+v", i, v)
 		}
@@ -156,7 +156,7 @@ func TestSettle(t *testing.T) {
 // The first word stands: a peer gains nothing by another.
 func TestFirstWordStands(t *testing.T) {
 	b := heard(t, said{"A1", 9}, said{"A1", 5})
-	if v := b.view("d", old); v.size.Bytes != 9 || v.disputed {
+	if v := b.view("d", inCapitals); v.size.Bytes != 9 || v.disputed {
 		t.Errorf("%+v", v)
 	}
 	if n, ok := b.claimed("d", "A1"); n != 9 || !ok {
@@ -166,28 +166,28 @@ func TestFirstWordStands(t *testing.T) {
 
 func TestClaimsInMidFetchChangeNothing(t *testing.T) {
 	b := heard(t, said{"A1", 7}, said{"B1", 7})
-	began := b.begin("d", old)
+	began := b.begin("d", inCapitals)
 	say(t, b, "d", said{"C1", 5}, said{"D1", 5}, said{"E1", 5}, said{"F1", 5}, said{"G1", 5})
 	b.offer("d", "H1", "H", Size{3, Attested})
-	if v := b.view("d", old); v != began || v.size.Bytes != 7 {
+	if v := b.view("d", inCapitals); v != began || v.size.Bytes != 7 {
 		t.Fatalf("in mid-fetch: %+v, at its beginning %+v", v, began)
 	}
-	if hedge := b.begin("d", old); hedge != began {
+	if hedge := b.begin("d", inCapitals); hedge != began {
 		t.Errorf("for a hedge: %+v", hedge)
 	}
-	if b.contradicted("d", "A1", old) {
+	if b.contradicted("d", "A1", inCapitals) {
 		t.Error("a newcomer's word contradicts")
 	}
 	b.end("d")
-	if v := b.view("d", old); v != began {
+	if v := b.view("d", inCapitals); v != began {
 		t.Errorf("one of two fetches has ended: %+v", v)
 	}
 	b.end("d")
-	if v := b.view("d", old); v.size != (Size{3, Attested}) {
+	if v := b.view("d", inCapitals); v.size != (Size{3, Attested}) {
 		t.Errorf("after the fetch: %+v", v)
 	}
 	b.end("d") // once too often
-	b.begin("d", old)
+	b.begin("d", inCapitals)
 	got := b.settle("d", 7)
 	if want := []string{"C1", "D1", "E1", "F1", "G1"}; !slices.Equal(got.liars, want) {
 		t.Errorf("liars %v", got.liars)
@@ -198,21 +198,21 @@ func TestClaimsInMidFetchChangeNothing(t *testing.T) {
 
 func TestLateClaimsCountAfterwards(t *testing.T) {
 	b := heard(t, said{"A1", 7})
-	b.begin("d", old)
+	b.begin("d", inCapitals)
 	say(t, b, "d", said{"B1", 9})
 	b.end("d")
-	if v := b.view("d", old); v.size.Bytes != 9 || !v.disputed {
+	if v := b.view("d", inCapitals); v.size.Bytes != 9 || !v.disputed {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestFetchOfAnUnknownSize(t *testing.T) {
 	b := newSizeBook()
-	if v := b.begin("d", old); v != (sizeView{}) {
+	if v := b.begin("d", inCapitals); v != (sizeView{}) {
 		t.Errorf("%+v", v)
 	}
 	say(t, b, "d", said{"A1", 7})
-	if v := b.view("d", old); v != (sizeView{}) {
+	if v := b.view("d", inCapitals); v != (sizeView{}) {
 		t.Errorf("in mid-fetch: %+v", v)
 	}
 	if got := b.settle("d", 7); got.liars != nil || got.eclipse {
@@ -236,13 +236,13 @@ func TestContradicted(t *testing.T) {
 		{"who said nothing", majority, "E1", false},
 		{"nothing said", nil, "A1", false},
 	} {
-		if got := heard(t, c.said...).contradicted("d", c.peer, old); got != c.want {
+		if got := heard(t, c.said...).contradicted("d", c.peer, inCapitals); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	b := heard(t, said{"A1", 7}, said{"B1", 5})
 	b.offer("d", "A1", "A", Size{7, Attested})
-	if b.contradicted("d", "A1", old) || !b.contradicted("d", "B1", old) {
+	if b.contradicted("d", "A1", inCapitals) || !b.contradicted("d", "B1", inCapitals) {
 		t.Error("an attested size decides")
 	}
 }
@@ -251,13 +251,13 @@ func TestContradicted(t *testing.T) {
 func TestDataAreApart(t *testing.T) {
 	b := heard(t, said{"A1", 7}, said{"B1", 5})
 	say(t, b, "e", said{"A1", 3}, said{"B1", 3})
-	if !b.contradicted("d", "A1", old) || b.contradicted("e", "A1", old) {
+	if !b.contradicted("d", "A1", inCapitals) || b.contradicted("e", "A1", inCapitals) {
 		t.Error("a dispute spreads")
 	}
 	if got := b.settle("e", 4); !slices.Equal(got.liars, []string{"A1", "B1"}) || !got.eclipse {
 		t.Errorf("%+v", got)
 	}
-	if v := b.view("d", old); v.size.Bytes != 7 {
+	if v := b.view("d", inCapitals); v.size.Bytes != 7 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -316,7 +316,7 @@ func TestOldestDatumIsDropped(t *testing.T) {
 		say(t, b, "0", said{"C1", 7}) // used again
 		say(t, b, "new", said{"C1", 7})
 		for datum, want := range map[string]bool{"0": true, "1": false, "2": true, "3": true, "new": true} {
-			if got := b.view(datum, old).size.Bytes != 0; got != want {
+			if got := b.view(datum, inCapitals).size.Bytes != 0; got != want {
 				t.Errorf("datum %s: %v", datum, got)
 			}
 		}
@@ -326,15 +326,15 @@ func TestOldestDatumIsDropped(t *testing.T) {
 func TestDataUnderWayStay(t *testing.T) {
 	b := newSizeBook()
 	say(t, b, "mine", said{"F1", 7})
-	b.begin("mine", old)
+	b.begin("mine", inCapitals)
 	for i := range maxData + 5 {
 		say(t, b, fmt.Sprint(i), said{"F1", 7})
-		b.begin(fmt.Sprint(i), old)
+		b.begin(fmt.Sprint(i), inCapitals)
 	}
-	if v := b.view("mine", old); v.size.Bytes != 7 || len(b.data) != maxData {
+	if v := b.view("mine", inCapitals); v.size.Bytes != 7 || len(b.data) != maxData {
 		t.Errorf("%+v, %d data", v, len(b.data))
 	}
-	if v := b.begin("no room", old); v != (sizeView{}) {
+	if v := b.begin("no room", inCapitals); v != (sizeView{}) {
 		t.Errorf("no room: %+v", v)
 	}
 	b.end("no room")
@@ -345,7 +345,7 @@ func TestFloodOfClaimsDropsItsOwn(t *testing.T) {
 	for i := range 10 * maxClaims {
 		say(t, b, "d", said{fmt.Sprint("F", i), 5})
 	}
-	v := b.view("d", old)
+	v := b.view("d", inCapitals)
 	if want := (sizeView{Size{Bytes: 7}, 5, 7, true, true}); v != want {
 		t.Errorf("%+v", v)
 	}
@@ -392,7 +392,7 @@ func TestSizeBookProperties(t *testing.T) {
 				two[s.peer] = true
 			}
 		}
-		v := b.view("d", old)
+		v := b.view("d", inCapitals)
 		if v.size.Bytes < v.least || v.size.Bytes > v.most || v.disputed != (v.least != v.most) {
 			t.Fatalf("%+v", v)
 		}
@@ -401,7 +401,7 @@ func TestSizeBookProperties(t *testing.T) {
 		}
 		aged := map[Group]bool{}
 		for p := range first {
-			if g := Group(p[:1]); old(g) {
+			if g := Group(p[:1]); inCapitals(g) {
 				aged[g] = true
 			}
 		}
