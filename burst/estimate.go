@@ -24,10 +24,9 @@ type Estimate struct {
 
 	covered, coveredSquared float64 // of b and b^2 over bursts
 
-	squares  float64 // of w^2, w the counted bytes of a sample
-	within   float64 // of w^2 se^2
-	moment   float64 // of w r^2, r the rate of a sample
-	weighted float64 // of w r
+	// For the standard error, of products over samples: w the counted bytes, t the charged time.
+	within     float64 // of w^2 se^2
+	ww, wt, tt float64
 
 	bound   SecondsPerByte // the least upper bound; 0 none
 	boundAt time.Duration
@@ -56,18 +55,14 @@ func (e *Estimate) Fold(s Sample, at time.Duration) {
 		e.foldBound(s.Rate)
 		return
 	}
-	e.seconds += s.Time.Seconds()
-	if s.Counted <= 0 {
-		return
+	w, t := float64(max(s.Counted, 0)), s.Time.Seconds()
+	e.seconds += t
+	e.bytes += w
+	e.ww, e.wt, e.tt = e.ww+w*w, e.wt+w*t, e.tt+t*t
+	if w > 0 {
+		e.within += w * w * float64(s.StandardError) * float64(s.StandardError)
+		e.bursts++
 	}
-	wgt, r := float64(s.Counted), float64(perByte(s.Time, s.Counted))
-	se := float64(s.StandardError)
-	e.bytes += wgt
-	e.squares += wgt * wgt
-	e.within += wgt * wgt * se * se
-	e.weighted += wgt * r
-	e.moment += wgt * r * r
-	e.bursts++
 }
 
 // foldBound keeps the least bound. A bound that ages is worth less, so it rises: twofold for each
@@ -100,11 +95,12 @@ func (e *Estimate) age(at time.Duration) {
 	}
 	f := e.decay(at - e.at)
 	e.at = max(e.at, at)
-	for _, sum := range []*float64{&e.seconds, &e.bytes, &e.covered, &e.coveredSquared, &e.moment, &e.weighted} {
+	for _, sum := range []*float64{&e.seconds, &e.bytes, &e.covered, &e.coveredSquared} {
 		*sum *= f
 	}
-	e.squares *= f * f // weights decay, so their squares decay twice
-	e.within *= f * f
+	for _, sum := range []*float64{&e.within, &e.ww, &e.wt, &e.tt} {
+		*sum *= f * f // weights decay, so their squares decay twice
+	}
 }
 
 // Estimation is a reading of an [Estimate].
@@ -142,13 +138,13 @@ func (e *Estimate) Reading(at time.Duration) Estimation {
 	return r
 }
 
-// standardError is the larger of what the samples say of themselves and how far they differ from
-// the common rate.
+// standardError is the larger of what the samples say of themselves and how far their times are
+// from what the common rate gives their bytes: the error of a ratio of sums (Cochran, Sampling
+// Techniques, section 6.3). Deviations count in time, so that a crumb that took ten times its share
+// of a moment moves it by that moment.
 func (e *Estimate) standardError(rate float64) float64 {
-	share := e.squares / (e.bytes * e.bytes)
-	within := e.within / (e.bytes * e.bytes)
-	variance := e.moment/e.bytes - 2*rate*e.weighted/e.bytes + rate*rate
-	return math.Sqrt(max(within, variance*share, 0))
+	between := e.tt - 2*rate*e.wt + rate*rate*e.ww
+	return math.Sqrt(max(e.within, between, 0)) / e.bytes
 }
 
 // Trust is how far the rate may be relied on for n bytes, from 0 to 1: coverage/(coverage + k n)

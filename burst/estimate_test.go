@@ -111,17 +111,30 @@ func TestEstimateError(t *testing.T) {
 	e.Fold(s, 0)
 	e.Fold(s, time.Hour)
 	within(t, "aged", float64(e.Reading(time.Hour).StandardError), 1e-7*math.Sqrt(1.25/2.25), 1e-6)
-	// Rates S and 3S at those weights: mean 7/3 S, variance 8/9 S^2.
+	// Times of 1 and 3 s at those weights where 7/3 s is common: a deviation of sqrt(8/9) s in all.
 	e = NewEstimate(time.Hour)
 	e.Fold(sampled(1e6, 1e6), 0)
 	e.Fold(sampled(1e6, 1e6/3.0), time.Hour)
-	within(t, "aged and differing", float64(e.Reading(time.Hour).StandardError), 1e-6*math.Sqrt(8.0/9*1.25/2.25), 1e-5)
+	within(t, "aged and differing", float64(e.Reading(time.Hour).StandardError), math.Sqrt(8.0/9)/1.5e6, 1e-5)
 	// Two at S and two at 3S: variance S^2 about 2S, over four equal weights a quarter of it.
 	e = NewEstimate(0)
 	for i := range 4 {
 		e.Fold(sampled(1e6, 1e6/float64(1+i%2*2)), 0)
 	}
 	within(t, "differing", float64(e.Reading(0).StandardError), 1e-6/2, 1e-6)
+}
+
+// A crumb that took a moment too long moves the error by that moment, not by how far its rate is
+// from the common one.
+func TestEstimateErrorOfACrumb(t *testing.T) {
+	e := NewEstimate(0)
+	for range 4 {
+		e.Fold(sampled(12e6, 6.25e6), 0)
+	}
+	e.Fold(Sample{Counted: 172, Time: 57 * time.Millisecond, Rate: perByte(57*time.Millisecond, 172)}, 0)
+	r := e.Reading(0)
+	within(t, "error", float64(r.StandardError), 0.0637/48e6, 0.01) // 57 ms, and a quarter of that from each whole one
+	within(t, "rate", float64(r.Rate), 1/6.25e6, 0.01)
 }
 
 func TestEstimateClockNeverGoesBack(t *testing.T) {

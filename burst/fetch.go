@@ -63,7 +63,7 @@ func (w *Window) owed() bool {
 	if len(w.fetches) == 0 || !w.seen {
 		return false
 	}
-	return w.answered || w.fetches[0].began < w.last-w.path.BaseRTT
+	return w.answered || w.fetches[0].began < w.lastAnswer-w.path.BaseRTT
 }
 
 // tail is the silence up to at that is charged if nothing more comes.

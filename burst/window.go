@@ -27,6 +27,9 @@ type Arrival struct {
 	// Queued says that the bytes had been waiting for our reader to come back, so that At says
 	// nothing about when they came. They count in Bytes only, and their gap is not the peer's.
 	Queued bool
+	// Unasked says that the bytes can answer nothing of ours: they came on a stream that the peer
+	// opened, while ours are open. They count, but they are not the first byte of a fetch.
+	Unasked bool
 }
 
 // Window is the gated burst window of one connection. Build it with [NewWindow]. It is not safe for
@@ -49,6 +52,7 @@ type Window struct {
 	need        int64 // bytes that must have come before the next stall passes as slow start
 	askedAt     time.Duration
 	last        time.Duration // the last payload arrival
+	lastAnswer  time.Duration // the last that may answer a request of ours
 	from        time.Duration // time before this is accounted for
 	firstAt     time.Duration // when their first read came
 	firstRead   int64         // and its bytes, until they are counted
@@ -177,7 +181,7 @@ func (w *Window) Arrive(a Arrival) (s Sample, closed bool) {
 	default:
 		w.fold(at, bytes, gap-own, own, a.Queued)
 	}
-	w.arrived(at, bytes)
+	w.arrived(at, bytes, a.Unasked)
 	return s, closed
 }
 
@@ -188,9 +192,13 @@ func (w *Window) span(at, ours time.Duration) (time.Duration, time.Duration) {
 }
 
 // arrived notes what every arrival changes.
-func (w *Window) arrived(at time.Duration, bytes int64) {
+func (w *Window) arrived(at time.Duration, bytes int64, unasked bool) {
 	w.seen, w.last, w.from, w.asked = true, at, at, false
 	w.grown += bytes
+	if unasked {
+		return
+	}
+	w.lastAnswer = at
 	if len(w.fetches) == 1 {
 		w.answered = true
 	}

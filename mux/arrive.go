@@ -20,6 +20,7 @@ func (m *Meter) arrived(h header, now time.Duration) *account {
 // payload books n bytes that count. The first of a batch decide whose the
 // silence before them was, while the accounts still stand as they did then.
 func (m *Meter) payload(a *account, b *batch, n int) {
+	b.unasked = (b.unasked || b.bytes == 0) && m.ledger.unasked(a)
 	if b.bytes == 0 {
 		b.own, b.queued = m.attribute(b.silence)
 		b.queued = m.inBacklog(b)
@@ -71,19 +72,21 @@ func (m *Meter) measuring() bool {
 // arrive feeds a batch to the window.
 func (m *Meter) arrive(b *batch) (sample burst.Sample, closed bool) {
 	w := m.pair.window
+	if b.echoed {
+		m.refreshBase() // before the gap of what came with it is judged
+	}
 	if b.bytes > 0 {
 		if asked := m.asked.Load(); asked != 0 {
 			m.asked.Store(0)
 			w.Asked(time.Duration(asked))
 		}
-		sample, closed = w.Arrive(burst.Arrival{At: b.now, Bytes: b.bytes, Ours: b.own, Queued: b.queued})
+		sample, closed = w.Arrive(burst.Arrival{At: b.now, Bytes: b.bytes, Ours: b.own, Queued: b.queued, Unasked: b.unasked})
 		m.fold(sample, closed)
 		m.lastPayload = b.now
 		m.burstOpened = w.State().Opened
 		m.arm(b.now)
 	}
 	if b.echoed {
-		m.refreshBase()
 		w.Echoed(b.now)
 	}
 	if !closed {

@@ -30,6 +30,7 @@ type account struct {
 	kept     int           // how many of grants are in use, oldest first
 	last     time.Duration // when payload last arrived
 	opened   time.Duration // when our SYN went out
+	mine     bool          // we opened it
 	waiting  bool          // our SYN is out and nothing has come back
 	peerDone bool          // the peer sent its FIN
 	weDone   bool          // we sent ours
@@ -86,6 +87,7 @@ func (a *account) usable(roundTrip, limit time.Duration) time.Duration {
 type ledger struct {
 	streams map[uint32]*account
 	busy    int // streams that carried payload and are not done by the peer
+	mine    int // streams that we opened
 }
 
 // sent follows one of our own frames.
@@ -101,7 +103,8 @@ func (l *ledger) sent(h header, at time.Duration) {
 		if a = l.open(h.stream); a == nil {
 			return
 		}
-		a.opened, a.waiting = at, true
+		a.opened, a.mine, a.waiting = at, true, true
+		l.mine++
 	}
 	if h.kind == kindWindow && h.length > 0 {
 		a.give(at, h.length)
@@ -170,8 +173,16 @@ func (l *ledger) settle(h header, a *account) {
 	}
 	if h.flags&flagRST != 0 || a.peerDone && a.weDone {
 		delete(l.streams, h.stream)
+		if a.mine {
+			l.mine--
+		}
 	}
 }
+
+// unasked says whether payload for a can answer nothing of ours: the peer
+// opened the stream, while some of ours are open. A request that it sends us
+// must not pass for the first byte of our fetch.
+func (l *ledger) unasked(a *account) bool { return l.mine > 0 && !a.mine }
 
 // payload books n bytes that arrived for a.
 func (l *ledger) payload(a *account, at time.Duration, n int) {

@@ -178,10 +178,11 @@ const emptyReads = 100
 // batch is what one read brought to the meter.
 type batch struct {
 	silence
-	bytes  int           // payload that counts
-	own    time.Duration // our part of the gap before it
-	queued bool          // it had waited for us
-	echoed bool          // an echo was taken as a sample
+	bytes   int           // payload that counts
+	own     time.Duration // our part of the gap before it
+	queued  bool          // it had waited for us
+	unasked bool          // none of it can answer a request of ours
+	echoed  bool          // an echo was taken as a sample
 }
 
 // absorb takes n new bytes in: measures them and strips what is ours.
