@@ -52,6 +52,15 @@ func (c Comparison) Good() bool {
 	return c.Wrapped.Failed == 0
 }
 
+// enough is how many runs of each mode a comparison by rate needs to mean
+// anything: with fewer even twice the failures would pass for chance.
+const enough = 20
+
+// Undecided says that a comparison by rate was cut short before it could tell
+// anything. Such a test is slow and fails bare, as on a machine without the
+// processor time that its short timeouts take for granted.
+func (c Comparison) Undecided() bool { return c.Good() && c.Flaky && c.Cut && c.Bare.Runs < enough }
+
 // A Plan says how much to run.
 type Plan struct {
 	Runs int // of each test in each mode, first
@@ -162,6 +171,8 @@ func (c Comparison) String() string {
 	switch {
 	case !c.Good():
 		verdict = "WORSE"
+	case c.Undecided():
+		verdict = "UNDECIDED"
 	case c.Flaky:
 		verdict = "ok, flaky"
 	}

@@ -132,6 +132,23 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+func TestUndecided(t *testing.T) {
+	for _, tt := range []struct {
+		c    Comparison
+		want bool
+	}{
+		{Comparison{Flaky: true, Cut: true, Bare: Tally{Runs: 3, Failed: 2}, P: 0.5}, true},
+		{Comparison{Flaky: true, Cut: true, Bare: Tally{Runs: 152, Failed: 33}, P: 0.9}, false},
+		{Comparison{Flaky: true, Cut: true, Bare: Tally{Runs: 10, Failed: 1}, P: 0.001}, false}, // worse for sure
+		{Comparison{Flaky: true, Bare: Tally{Runs: 3}, P: 1}, false},                             // so few were asked for
+		{Comparison{Bare: Tally{Runs: 3}, P: 1}, false},
+	} {
+		if got := tt.c.Undecided(); got != tt.want || got != strings.Contains(tt.c.String(), "UNDECIDED") {
+			t.Errorf("%v: %v, want %v", tt.c, got, tt.want)
+		}
+	}
+}
+
 func TestHooksAreGo(t *testing.T) {
 	for _, m := range append(Modes(), Bare) {
 		source, err := m.source()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,17 +30,21 @@ func TestVerdict(t *testing.T) {
 	flaky := compat.Comparison{Test: "TestC", Flaky: true, Bare: compat.Tally{Runs: 400, Failed: 50}, Wrapped: compat.Tally{Runs: 400, Failed: 60}, P: 0.2}
 	flakier := flaky
 	flakier.P = 0.01
+	open := compat.Comparison{Test: "TestD", Flaky: true, Cut: true, Bare: compat.Tally{Runs: 3, Failed: 1}, P: 0.5}
 	for _, tt := range []struct {
 		all   []compat.Comparison
 		worse bool
+		err   error
 	}{
-		{nil, false},
-		{[]compat.Comparison{sound, flaky}, false},
-		{[]compat.Comparison{sound, broken}, true},
-		{[]compat.Comparison{flakier}, true},
+		{nil, false, nil},
+		{[]compat.Comparison{sound, flaky}, false, nil},
+		{[]compat.Comparison{sound, broken}, true, nil},
+		{[]compat.Comparison{flakier}, true, nil},
+		{[]compat.Comparison{sound, open}, false, errUndecided},
+		{[]compat.Comparison{broken, open}, true, errUndecided},
 	} {
-		if got := verdict(compat.Bare, tt.all); got != tt.worse {
-			t.Errorf("%v: worse is %v", tt.all, got)
+		if got, err := verdict(compat.Bare, tt.all); got != tt.worse || !errors.Is(err, tt.err) {
+			t.Errorf("%v: worse is %v, error %v", tt.all, got, err)
 		}
 	}
 }
