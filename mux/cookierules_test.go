@@ -47,6 +47,23 @@ func TestRule1NoCookieOnPingPongOrGoAway(t *testing.T) {
 	}
 }
 
+func TestRule1NoCookieInFrontOfAQueueThatBeginsWithAPing(t *testing.T) {
+	for _, first := range [][]byte{wireHead(wirePing, wireSYN, 0, 3), wirePong(3), wireFrame(wireFIN, 1, []byte("abc"))} {
+		c, f := wrapFake(t, WithAsyncWrites(), eager())
+		gate := make(chan struct{})
+		f.setOnWrite(func(p []byte) (int, error) { <-gate; return len(p), nil })
+		mustWrite(t, c, wireFrame(0, 1, pattern(8000, 1)))
+		underWay(t, c)
+		mustWrite(t, c, first)
+		mustWrite(t, c, opening)
+		close(gate)
+		c.Close()
+		if n := len(f.cookies()); n != 1 {
+			t.Errorf("%d cookies, want the first write's alone: %x", n, f.wire()[8000:])
+		}
+	}
+}
+
 func TestRule1WrappedEndsDoNotAnswerEachOtherForEver(t *testing.T) {
 	a, b := loopback(t)
 	client, err := Client(a, config(io.Discard), eager())
