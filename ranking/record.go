@@ -1,0 +1,221 @@
+package ranking
+
+import (
+	"math"
+	"time"
+
+	"github.com/assay-mux/assay/audit"
+	"github.com/assay-mux/assay/burst"
+)
+
+// saved is what a state file holds. Instants are kept as ages: a clock that jumped between two runs
+// must neither flush a verdict nor keep one for ever.
+type saved struct {
+	Typical float64       `json:"typical"` // log of the usual size
+	Groups  []savedGroup  `json:"groups"`
+	Peers   []savedRecord `json:"peers"`
+}
+
+// savedGroup is a group. Names are bytes, for a peer may choose some of its own.
+type savedGroup struct {
+	Name         []byte        `json:"name"`
+	Age          time.Duration `json:"age"`
+	Convictions  float64       `json:"convictions,omitempty"`
+	ConvictedAge time.Duration `json:"convicted_age,omitempty"`
+}
+
+// savedRecord is a peer.
+type savedRecord struct {
+	ID      []byte        `json:"id"`
+	Group   []byte        `json:"group"`
+	Age     time.Duration `json:"age"`
+	SeenAge time.Duration `json:"seen_age"`
+
+	BaseRTT time.Duration `json:"base_rtt,omitempty"`
+	HighRTT time.Duration `json:"high_rtt,omitempty"`
+	Gone    savedPast     `json:"gone,omitzero"`
+	Long    savedPast     `json:"long,omitzero"`
+
+	Waits       []savedWait     `json:"waits,omitempty"`
+	Calibration []savedRatio    `json:"calibration,omitempty"`
+	Failure     savedPenalty    `json:"failure,omitzero"`
+	Peak        savedPenalty    `json:"peak,omitzero"`
+	Failures    int             `json:"failures,omitempty"`
+	Costs       []time.Duration `json:"costs,omitempty"`
+
+	Picked      int           `json:"picked,omitempty"`
+	Completions int           `json:"completions,omitempty"`
+	Bytes       int64         `json:"bytes,omitempty"`
+	ClearAge    time.Duration `json:"clear_age,omitempty"`
+	ShadowAge   time.Duration `json:"shadow_age,omitempty"`
+	Shadowed    bool          `json:"shadowed,omitempty"`
+	Pinned      bool          `json:"pinned,omitempty"`
+	Proven      bool          `json:"proven,omitempty"`
+
+	Audit *audit.PeerState `json:"audit,omitempty"`
+}
+
+type savedPast struct {
+	Rate     float64       `json:"rate"`
+	Coverage float64       `json:"coverage"`
+	Age      time.Duration `json:"age"`
+}
+
+type savedWait struct {
+	Class  int           `json:"class"`
+	Weight float64       `json:"weight"`
+	Age    time.Duration `json:"age"`
+	Size   int64         `json:"size"`
+	Time   float64       `json:"time"`
+	First  float64       `json:"first"`
+	Tail   float64       `json:"tail"`
+}
+
+type savedRatio struct {
+	Age   time.Duration `json:"age"`
+	Value float32       `json:"value"`
+}
+
+type savedPenalty struct {
+	Value float64       `json:"value"`
+	Age   time.Duration `json:"age"`
+}
+
+// save makes the record of a peer.
+func (r *Ranker) save(now time.Duration, p *peer) savedRecord {
+	seen := now - p.seen
+	if p.connected() {
+		seen = 0
+	}
+	gone := p.gone
+	for _, c := range p.conns {
+		gone.fold(now, burst.DefaultHalfLife, c.reading.Estimation)
+	}
+	s := savedRecord{
+		ID: []byte(p.id), Group: []byte(p.group.name), Age: now - p.since, SeenAge: seen,
+		BaseRTT: p.base, HighRTT: p.high, Gone: gone.save(now), Long: p.long.save(now),
+		Failure: savedPenalty{p.penalty.failure, now - p.penalty.failedAt},
+		Peak:    savedPenalty{p.penalty.peak, now - p.penalty.peakAt}, Failures: p.penalty.failures,
+		Costs: p.costs.ages(now), Picked: p.picked, Completions: p.completions, Bytes: p.bytes,
+		ClearAge: now - p.clearSince, ShadowAge: now - p.shadowedAt, Shadowed: p.shadowedEver,
+		Pinned: p.pinned, Proven: p.proven,
+	}
+	if e, ok := r.explorer.shadow[p.id]; ok {
+		s.ShadowAge, s.Shadowed = now-e.last, e.ever
+	}
+	for class, w := range p.waits {
+		if w.weight > 0 {
+			s.Waits = append(s.Waits, savedWait{class, w.weight, now - w.aged, w.size, w.time, w.first, w.tail})
+		}
+	}
+	for _, x := range p.calibration.oldestFirst() {
+		s.Calibration = append(s.Calibration, savedRatio{now - x.at, x.value})
+	}
+	if st, ok := r.auditor.Export(now, p.id); ok {
+		st.Peer, st.Group = "", ""
+		s.Audit = &st
+	}
+	return s
+}
+
+func (p past) save(now time.Duration) savedPast {
+	if p.coverage == 0 {
+		return savedPast{}
+	}
+	return savedPast{float64(p.rate), p.coverage, now - p.at}
+}
+
+func (s savedPast) restore(now time.Duration) past {
+	if s.Coverage == 0 {
+		return past{}
+	}
+	return past{burst.SecondsPerByte(s.Rate), s.Coverage, now - s.Age}
+}
+
+// oldestFirst returns the samples in the order they came.
+func (c *calibration) oldestFirst() []ratio {
+	if c.n < calibrationSamples {
+		return c.ring[:c.n]
+	}
+	return append(append([]ratio(nil), c.ring[c.next:]...), c.ring[:c.next]...)
+}
+
+// restore makes a peer of a record, in its group.
+func (r *Ranker) restore(now time.Duration, s *savedRecord) *peer {
+	p := r.newPeer(now, string(s.ID), Group(s.Group))
+	p.since, p.seen = now-s.Age, now-s.SeenAge
+	p.base, p.high = s.BaseRTT, s.HighRTT
+	p.gone, p.long = s.Gone.restore(now), s.Long.restore(now)
+	for _, w := range s.Waits {
+		p.waits[w.Class] = wait{w.Weight, now - w.Age, w.Size, w.Time, w.First, w.Tail}
+	}
+	for _, x := range s.Calibration {
+		p.calibration.add(now-x.Age, float64(x.Value))
+	}
+	p.penalty = penalty{
+		failure: s.Failure.Value, failedAt: now - s.Failure.Age,
+		peak: s.Peak.Value, peakAt: now - s.Peak.Age, failures: s.Failures,
+	}
+	p.costs = restored(now, s.Costs)
+	p.picked, p.completions, p.bytes = s.Picked, s.Completions, s.Bytes
+	p.clearSince, p.shadowedAt, p.shadowedEver = now-s.ClearAge, now-s.ShadowAge, s.Shadowed
+	p.pinned = s.Pinned
+	if s.Proven {
+		p.prove()
+	}
+	p.renew(now)
+	r.population.vote(p, r.rateOf(p))
+	p.verdict = r.auditor.Verdict(p.id)
+	p.demoted = p.verdict.Kind.Punitive() && !p.pinned
+	return p
+}
+
+// bearable is an age that a state file may hold: up to a century.
+func bearable(d time.Duration) bool { return d >= 0 && d <= 100*365*day }
+
+// fair is a number that it may hold: finite, and within bounds.
+func fair(x, most float64) bool { return x >= 0 && x <= most && !math.IsNaN(x) }
+
+func (s *savedGroup) ok() bool {
+	return len(s.Name) > 0 && len(s.Name) <= mostName+3 && bearable(s.Age) && bearable(s.ConvictedAge) && fair(s.Convictions, 1e9)
+}
+
+func (s *savedRecord) ok() bool {
+	return len(s.ID) > 0 && len(s.ID) <= mostName && len(s.Group) > 0 && len(s.Group) <= mostName+3 &&
+		bearable(s.Age) && bearable(s.SeenAge) && bearable(s.ClearAge) && bearable(s.ShadowAge) &&
+		bearable(s.BaseRTT) && bearable(s.HighRTT) && s.Gone.ok() && s.Long.ok() &&
+		fair(s.Failure.Value, failureMost) && bearable(s.Failure.Age) && fair(s.Peak.Value, peakMost) && bearable(s.Peak.Age) &&
+		s.Failures >= 0 && s.Picked >= 0 && s.Completions >= 0 && s.Bytes >= 0 && s.partsOK()
+}
+
+func (s *savedRecord) partsOK() bool {
+	if len(s.Costs) > costsPerDay || len(s.Calibration) > calibrationSamples || len(s.Waits) > sizeClasses {
+		return false
+	}
+	for _, d := range s.Costs {
+		if !bearable(d) {
+			return false
+		}
+	}
+	for _, x := range s.Calibration {
+		if !bearable(x.Age) || !fair(float64(x.Value), calibrationMost) {
+			return false
+		}
+	}
+	for _, w := range s.Waits {
+		if !w.ok() {
+			return false
+		}
+	}
+	return true
+}
+
+func (s savedPast) ok() bool {
+	return fair(s.Rate, 1e6) && fair(s.Coverage, math.MaxInt64) && bearable(s.Age)
+}
+
+func (w savedWait) ok() bool {
+	const century = 100 * 365 * 86400
+	return w.Class >= 0 && w.Class < sizeClasses && fair(w.Weight, mostWait) && bearable(w.Age) &&
+		w.Size > 0 && w.Size <= MaxSize && fair(w.Time, century) && fair(w.First, w.Time) && fair(w.Tail, century)
+}
