@@ -57,7 +57,7 @@ func TestRule1NoCookieInFrontOfAQueueThatBeginsWithAPing(t *testing.T) {
 		mustWrite(t, c, first)
 		mustWrite(t, c, opening)
 		close(gate)
-		c.Close()
+		eventually(t, "both writes", func() bool { return f.written() == 2 })
 		if n := len(f.cookies()); n != 1 {
 			t.Errorf("%d cookies, want the first write's alone: %x", n, f.wire()[8000:])
 		}
