@@ -31,3 +31,10 @@ func TestObserveAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a look", n)
 	}
 }
+
+// No peer takes more than 12 KiB, its share of groups and strata included.
+func TestMemoryOfAPeer(t *testing.T) {
+	if got := most(200); got > 12<<10 {
+		t.Errorf("%.0f bytes", got)
+	}
+}

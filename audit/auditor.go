@@ -7,7 +7,7 @@ import "time"
 // the caller chooses, and must not run backwards.
 //
 // It has a record for every peer it was told of until [Auditor.Forget]; how many there may be is the
-// caller's to bound. A peer takes 12 KiB at most, a typical one a quarter of it.
+// caller's to bound. A peer takes 12 KiB at most, a typical one 4.
 type Auditor struct {
 	cfg    Config
 	steps  [chartCount]steps

@@ -74,19 +74,45 @@ func BenchmarkReason(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports the heap of 10,000 peers after 26 fetches each, and of one that fills every
-// stratum it may.
+// BenchmarkMemory reports the heap of a peer: of 10,000 after 26 fetches each and a change of
+// generation, and of some that fill every stratum they may, each alone in its group.
 func BenchmarkMemory(b *testing.B) {
-	records := crowd(10_000, 1<<18)
-	for b.Loop() {
-		before := heap()
-		a := New(DefaultConfig())
-		for i := range records {
-			a.Observe(time.Duration(i)*700*time.Millisecond, records[i])
+	b.Run("typical", func(b *testing.B) {
+		records := crowd(10_000, 1<<18)
+		for b.Loop() {
+			before := heap()
+			a := New(DefaultConfig())
+			for i := range records {
+				a.Observe(time.Duration(i)*500*time.Millisecond, records[i])
+			}
+			b.ReportMetric(float64(heap()-before)/10_000, "B/peer")
+			runtime.KeepAlive(a)
 		}
-		b.ReportMetric(float64(heap()-before)/10_000, "B/peer")
-		runtime.KeepAlive(a)
+	})
+	b.Run("most", func(b *testing.B) {
+		for b.Loop() {
+			b.ReportMetric(most(1000), "B/peer")
+		}
+	})
+}
+
+// most returns the heap of one of n peers that take as much as they can.
+func most(n int) float64 {
+	before := heap()
+	a := New(DefaultConfig())
+	for day := range 2 {
+		for i := range n {
+			for j := range maxCells + 1 {
+				r := plain(fmt.Sprint("peer ", i), fmt.Sprint("group ", i), 0.1)
+				// All eight sizes over two distant paths, and more.
+				r.Size, r.BaseRTT, r.Coverage = sizeFloor(j%8), rttFloor(j/8*3), 1<<40
+				observeAll(a, time.Duration(day)*a.cfg.Span, r, 100)
+			}
+		}
 	}
+	after := heap()
+	runtime.KeepAlive(a)
+	return float64(after-before) / float64(n)
 }
 
 func heap() int64 {

@@ -40,10 +40,10 @@ type peer struct {
 	cells  []cell
 }
 
-// maxCells bounds the strata that a peer has a voice in, and so its memory: 24 cells of two
-// histograms are 10 KiB. A path has one round-trip class and perhaps its neighbour, and then all
-// eight sizes make 8+4+1 or 16+8+1 at most.
-const maxCells = 24
+// maxCells bounds the strata that a peer has a voice in, and so its memory: 20 cells of two
+// histograms, with a group of its own, are 12 KiB. A path is in one round-trip class, so that all
+// eight sizes make 8+4+1; what is over is for a path on the border of two.
+const maxCells = 20
 
 // kinds returns what stands against the peer.
 func (p *peer) kinds() Kinds {
@@ -113,6 +113,10 @@ func (p *peer) cell(now time.Duration, s *stratum, cfg *Config) *cell {
 	}
 	panel := s.panelOf(p.group)
 	panel.cells++
+	if n := len(p.cells); n == cap(p.cells) {
+		// Not append's growth, which would end at 32.
+		p.cells = append(make([]cell, 0, min(max(2*n, levels), maxCells)), p.cells...)
+	}
 	p.places[len(p.cells)] = uint16(s.key.index())
 	p.cells = append(p.cells, cell{stratum: s, panel: panel})
 	return &p.cells[len(p.cells)-1]

@@ -124,8 +124,9 @@ func (o *outcome) attackBars(name string) (bars []bar) {
 	return bars
 }
 
-// thresholdBars say how far hostile groups move the threshold: within the clamp after it, and before
-// it by a factor.
+// thresholdBars say how far hostile groups move the threshold: within the clamp after it, and on the
+// base population by a factor before it. (The factor is that of the honest votes' quartiles; on a
+// population whose groups are further apart it is larger, and the table has it.)
 func (o *outcome) thresholdBars(name string, calm *outcome) []bar {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range o.seeds {
@@ -138,7 +139,7 @@ func (o *outcome) thresholdBars(name string, calm *outcome) []bar {
 		{name + "highest threshold", high, c.ThresholdMax, false, "%.2f"},
 		{name + "lowest threshold", low, c.ThresholdMin, true, "%.2f"},
 	}
-	if o.scenario.hostile == 0 {
+	if o.scenario.hostile == 0 || o.scenario.pop.Name != Base.Name {
 		return bars
 	}
 	shifts := o.shifts(calm)

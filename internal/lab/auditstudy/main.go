@@ -16,10 +16,11 @@ type options struct {
 	first                    uint64
 	groups                   int
 	dir                      string
+	progress                 io.Writer
 }
 
 func main() {
-	var o options
+	o := options{progress: os.Stderr}
 	flag.IntVar(&o.fetches, "fetches", 10_000_000, "honest fetches of each seed and scenario")
 	flag.IntVar(&o.attempts, "attempts", 2500, "attempts of each attack, seed and scenario")
 	flag.IntVar(&o.seeds, "seeds", 3, "how many seeds")
@@ -72,7 +73,9 @@ func runAll(all []scenario, o options) []outcome {
 			wg.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
+				start := time.Now()
 				results[i][j] = run(s, o.first+uint64(j), o.fetches, o.attempts)
+				fmt.Fprintf(o.progress, "%s, seed %d: %s\n", s.name, o.first+uint64(j), time.Since(start).Round(time.Second))
 			})
 		}
 	}

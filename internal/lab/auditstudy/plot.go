@@ -28,7 +28,7 @@ func plots(dir string, outcomes []outcome) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		if err := figure.Save(18*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, p.name)); err != nil {
+		if err := figure.Save(22*vg.Centimeter, 12*vg.Centimeter, filepath.Join(dir, p.name)); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
@@ -46,6 +46,14 @@ func exceedance(values []float64, least float64) plotter.XYs {
 		}
 	}
 	return points
+}
+
+// newPlot is one whose legend leaves room for the lines.
+func newPlot() *plot.Plot {
+	p := plot.New()
+	p.Legend.TextStyle.Font.Size = vg.Points(8)
+	p.Legend.ThumbnailWidth = vg.Points(14)
+	return p
 }
 
 // line adds one to a plot, in the i-th colour.
@@ -66,7 +74,7 @@ func line(p *plot.Plot, i int, name string, points plotter.XYs) error {
 
 // residualPlot shows how often honest residuals exceed a value, beside the clamp and the gross limit.
 func residualPlot(outcomes []outcome) (*plot.Plot, error) {
-	p := plot.New()
+	p := newPlot()
 	p.Title.Text = "Residuals of honest peers, beside the thresholds"
 	p.X.Label.Text, p.Y.Label.Text = "residual (shares of the claim)", "share of fetches above"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
@@ -103,7 +111,7 @@ func residualPlot(outcomes []outcome) (*plot.Plot, error) {
 func detectionPlot(outcomes []outcome) (*plot.Plot, error) {
 	worst := slices.IndexFunc(outcomes, func(o outcome) bool { return o.scenario.hostile > 0.25 })
 	o := &outcomes[max(worst, 0)]
-	p := plot.New()
+	p := newPlot()
 	p.Title.Text = "Attacks found out: " + o.scenario.name
 	p.X.Label.Text, p.Y.Label.Text = "own audited fetches", "share of attempts found out"
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
@@ -122,7 +130,7 @@ func detectionPlot(outcomes []outcome) (*plot.Plot, error) {
 
 // thresholdPlot shows the threshold before the clamp over the strata, for each scenario.
 func thresholdPlot(outcomes []outcome) (*plot.Plot, error) {
-	p := plot.New()
+	p := newPlot()
 	p.Title.Text = "The median vote before the clamp, by hostile groups"
 	p.Y.Label.Text = "threshold (shares of the claim)"
 	p.Add(plotter.NewGrid())

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -16,7 +17,7 @@ import (
 )
 
 // tiny is a study that takes a second or two.
-var tiny = options{fetches: 30_000, attempts: 20, seeds: 1, first: 1, groups: 40}
+var tiny = options{fetches: 30_000, attempts: 20, seeds: 1, first: 1, groups: 40, progress: io.Discard}
 
 func TestStudyPrintsAllAndWritesPlots(t *testing.T) {
 	o := tiny
