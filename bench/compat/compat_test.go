@@ -140,7 +140,7 @@ func TestUndecided(t *testing.T) {
 		{Comparison{Flaky: true, Cut: true, Bare: Tally{Runs: 3, Failed: 2}, P: 0.5}, true},
 		{Comparison{Flaky: true, Cut: true, Bare: Tally{Runs: 152, Failed: 33}, P: 0.9}, false},
 		{Comparison{Flaky: true, Cut: true, Bare: Tally{Runs: 10, Failed: 1}, P: 0.001}, false}, // worse for sure
-		{Comparison{Flaky: true, Bare: Tally{Runs: 3}, P: 1}, false},                             // so few were asked for
+		{Comparison{Flaky: true, Bare: Tally{Runs: 3}, P: 1}, false},                            // so few were asked for
 		{Comparison{Bare: Tally{Runs: 3}, P: 1}, false},
 	} {
 		if got := tt.c.Undecided(); got != tt.want || got != strings.Contains(tt.c.String(), "UNDECIDED") {
