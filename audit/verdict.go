@@ -103,6 +103,7 @@ func (v Verdict) Reason() string {
 		return fmt.Sprintf("a bad path: %s stalled together with our echoes, or lost packets; %s", of, last)
 	case SlowToStart:
 		return fmt.Sprintf("the first byte of %s came late, the last by %s where the whole fetch was claimed to take %s", of, short(e.Actual), short(e.Claim))
+	case Clear, kindCount:
 	}
 	return v.clearReason()
 }

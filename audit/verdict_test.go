@@ -93,7 +93,7 @@ func TestKinds(t *testing.T) {
 	if s.Gravest() != Withholding || s.String() != "withholding, overclaims, path" {
 		t.Errorf("gravest %v of %q", s.Gravest(), s)
 	}
-	for k := Clear; k < kindCount; k++ {
+	for k := range kindCount {
 		if got, want := k.Punitive(), k == Withholding || k == ProvenLie; got != want {
 			t.Errorf("%v: punitive %t", k, got)
 		}
@@ -106,7 +106,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("out of range: %q", s)
 		}
 	}
-	for o := None; o < outcomeCount; o++ {
+	for o := range outcomeCount {
 		if o.String() == "" {
 			t.Errorf("outcome %d has no name", o)
 		}

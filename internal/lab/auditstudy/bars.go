@@ -135,10 +135,9 @@ func (o *outcome) thresholdBars(name string, calm *outcome) []bar {
 		}
 	}
 	c := audit.DefaultConfig()
-	bars := []bar{
-		{name + "highest threshold", high, c.ThresholdMax, false, "%.2f"},
-		{name + "lowest threshold", low, c.ThresholdMin, true, "%.2f"},
-	}
+	bars := append(make([]bar, 0, 4),
+		bar{name + "highest threshold", high, c.ThresholdMax, false, "%.2f"},
+		bar{name + "lowest threshold", low, c.ThresholdMin, true, "%.2f"})
 	if o.scenario.hostile == 0 || o.scenario.pop.Name != Base.Name {
 		return bars
 	}
