@@ -104,6 +104,6 @@ type figures struct {
 
 // valid says whether a state can have come from a chart.
 func (s ChartState) valid() bool {
-	return s.Sum >= 0 && s.Sum < math.MaxFloat32 && s.Hits <= s.Run && s.Actual >= 0 && s.Claim >= 0 &&
+	return s.Sum >= 0 && s.Sum < math.MaxFloat32 && (s.Sum > 0 || !s.Stands) && s.Hits <= s.Run && s.Actual >= 0 && s.Claim >= 0 &&
 		s.Threshold >= 0 && s.Threshold < math.MaxFloat32
 }

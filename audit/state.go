@@ -39,9 +39,6 @@ func (s *PeerState) charts() [chartCount]*ChartState {
 }
 
 func (s *PeerState) check() error {
-	if s.Peer == "" {
-		return fmt.Errorf("%w: a peer without a name", ErrState)
-	}
 	if s.Age < 0 || s.GroupAge < 0 || s.Forged < 0 || s.Lie > ForgedEcho || len(s.Detail) > detailMax {
 		return fmt.Errorf("%w: peer %q has an age, a count or a lie that can't be", ErrState, s.Peer)
 	}

@@ -94,7 +94,6 @@ func TestChartsGoOn(t *testing.T) {
 
 func TestDamagedStateIsRefusedWhole(t *testing.T) {
 	for name, damage := range map[string]func(*PeerState){
-		"no name":            func(s *PeerState) { s.Peer = "" },
 		"negative age":       func(s *PeerState) { s.Age = -1 },
 		"negative group age": func(s *PeerState) { s.GroupAge = -1 },
 		"unknown lie":        func(s *PeerState) { s.Lie = 9 },
@@ -103,6 +102,7 @@ func TestDamagedStateIsRefusedWhole(t *testing.T) {
 		"negative sum":       func(s *PeerState) { s.Path.Sum = -1 },
 		"infinite sum":       func(s *PeerState) { s.Path.Sum = math.Inf(1) },
 		"no number":          func(s *PeerState) { s.Withholding.Sum = math.NaN() },
+		"stands on nothing":  func(s *PeerState) { s.SlowToStart = ChartState{Stands: true} },
 		"more hits than run": func(s *PeerState) { s.Critical.Hits = 2 },
 		"negative time":      func(s *PeerState) { s.Overclaims.Actual = -1 },
 		"bad threshold":      func(s *PeerState) { s.EchoHolding.Threshold = math.NaN() },
@@ -142,6 +142,7 @@ func FuzzImport(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(`[{"peer":"p","group":"g","age":-1}]`))
 	f.Add([]byte(`[{"peer":"p","withholding":{"sum":1e308,"hits":9,"run":9}}]`))
+	f.Add([]byte(`[{}]`))
 	f.Add([]byte(`[{"peer":"p"},{"peer":"p","group":"other"}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var states []PeerState

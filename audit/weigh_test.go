@@ -89,9 +89,9 @@ func TestExcuses(t *testing.T) {
 		{"error bar explains it", 0.9, func(r *Record) { r.ClaimError = 950 * ms }, withinError},
 		{"error bar explains half of it", 0.9, func(r *Record) { r.ClaimError = 450 * ms }, noExcuse},
 		{"no error bar explains more than a claim", 1.1, func(r *Record) { r.ClaimError = time.Hour }, noExcuse},
-		{"LAN: 30 ms for 10", 2, lan(30*ms), trifle},
-		{"LAN: 62 ms for 10", 2, lan(62*ms), trifle},
-		{"LAN: 63 ms for 10", 2, lan(63*ms), noExcuse},
+		{"LAN: 30 ms for 10", 2, lan(30 * ms), trifle},
+		{"LAN: 62 ms for 10", 2, lan(62 * ms), trifle},
+		{"LAN: 63 ms for 10", 2, lan(63 * ms), noExcuse},
 		{"far: within two round trips", 2, func(r *Record) { r.BaseRTT, r.Claim, r.Actual = 600*ms, 700*ms, 1900*ms }, trifle},
 	} {
 		r := with(tt.residual, tt.change)
