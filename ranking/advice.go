@@ -120,6 +120,9 @@ const (
 	adviceLeast, adviceMost = 50 * time.Millisecond, time.Second
 )
 
+// spare says that nobody waits for it: it goes on when the datum is here, and is not hedged.
+func (f *Fetch) spare() bool { return f.pick.Role == Shadow || f.pick.Role == Exploration }
+
 func (f *Fetch) stallAfter() time.Duration {
 	d := max(stallLeast, stallRTTs*f.pick.path.BaseRTT)
 	if !f.first {
@@ -171,6 +174,7 @@ func (r *Ranker) advise(now time.Duration, f *Fetch) Advice {
 	case Delivered:
 		a.Kind = Cancel
 		return a
+	case Stalled, Collapsed, Late, AtRisk: // hedge, if anybody would be sooner
 	case Hopeless:
 		r.dropNow(now, f, fmt.Sprintf("nothing after %v where %v was expected", round(now-f.began), round(duration(f.expected()))))
 		a.Kind = Cancel
@@ -178,7 +182,9 @@ func (r *Ranker) advise(now time.Duration, f *Fetch) Advice {
 			r.resetAt, r.resetEver = now, true
 			a.Kind = ResetConn
 		}
-	default: // hedge, if anybody would be sooner
+	}
+	if f.spare() {
+		return a
 	}
 	to, ok := r.hedgeFor(now, f, a)
 	if ok {
@@ -202,7 +208,7 @@ func (f *Fetch) trouble(now, left time.Duration) Trouble {
 	rate, span := f.pace.rate(now, f.got)
 	expected := f.expected()
 	switch {
-	case f.job.delivered:
+	case f.job.delivered && !f.spare():
 		return Delivered
 	case f.hard(now):
 		return Hopeless
@@ -253,7 +259,7 @@ func (r *Ranker) hedgeFor(now time.Duration, f *Fetch, was Advice) (Pick, bool) 
 	exclude := []string{}
 	for _, g := range j.fetches {
 		exclude = append(exclude, g.pick.Peer)
-		if g != f && !g.ended && g.pick.Role != Shadow && g.pick.Role != Exploration {
+		if g != f && !g.ended && !g.spare() {
 			live++
 		}
 	}

@@ -143,10 +143,19 @@ func (r *Ranker) candidate(a *ask, p *peer) candidate {
 		c.tier = outcast
 	case p.dropped && !r.cfg.Dry && !p.pinned,
 		(a.Critical || a.Deadline > 0) && p.costs.left(a.now) == 0,
-		a.Datum != "" && r.book.contradicted(a.Datum, p.id, r.aged):
+		r.contradicts(a, p):
 		c.tier = unreliable
 	}
 	return c
+}
+
+// contradicts says whether the peer's word on the size is one not to choose it alone on.
+func (r *Ranker) contradicts(a *ask, p *peer) bool {
+	if a.view.size.Bytes == 0 || !a.view.disputed && a.view.least == a.view.size.Bytes && a.view.size.Provenance == Advertised {
+		return false
+	}
+	bytes, ok := r.book.claimed(a.Datum, p.id)
+	return ok && (a.view.disputed && !a.view.majority || bytes != a.view.size.Bytes)
 }
 
 // settleOrder brings the candidates into order. While the size is disputed a peer is worth what it is

@@ -182,7 +182,7 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	if rec.Claim > 0 {
 		p.calibration.add(now, took.Seconds()/rec.Claim.Seconds())
 	}
-	if f.pick.Role != Shadow && f.pick.Role != Exploration {
+	if !f.spare() {
 		r.typical += 0.05 * (math.Log(float64(f.got)) - r.typical)
 		r.budget.fetched(now, f.got)
 	}
