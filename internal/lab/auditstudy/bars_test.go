@@ -1,0 +1,90 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/assay-mux/assay/audit"
+)
+
+// A small study meets the bars that it is large enough for: all but the factors before the clamp,
+// which want more groups. The seed makes it the same every time.
+func TestSmallStudyMeetsTheBars(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	all := scenarios()
+	for i := range all {
+		all[i].pop.Groups = 100
+	}
+	outcomes := runAll(all[:5], options{fetches: 60_000, attempts: 150, seeds: 1, first: 1000, progress: t.Output()})
+	for i := range outcomes {
+		o := &outcomes[i]
+		for _, b := range o.bars(calmOf(outcomes, o)) {
+			if !strings.Contains(b.what, "before the clamp") && !b.met() {
+				t.Error(b)
+			}
+		}
+	}
+}
+
+// What the study shows beside its bars: a disguise as a path buys no fault and no good name, and the
+// free rate is free.
+func TestDisguisesMeetTheirVerdicts(t *testing.T) {
+	s := scenarios()[0]
+	s.pop.Groups = 60
+	r := run(s, 7, 30_000, 40)
+	for i, a := range attacks {
+		d := sorted(r.delays[i])
+		switch {
+		case a.want == audit.Path || a.want == audit.SlowToStart:
+			if got := quantile(d, 0.99); got > 10 {
+				t.Errorf("%s: %s after %d", a.name, a.want, got)
+			}
+		case strings.HasSuffix(a.name, " 4 %"):
+			if got := within(d, 100); got > 0.05 {
+				t.Errorf("%s: %.0f %% convicted within 100", a.name, 100*got)
+			}
+		case strings.Contains(a.name, "short stall"):
+			if got := quantile(d, 1); got >= never {
+				t.Errorf("%s: never found out", a.name)
+			}
+		}
+	}
+}
+
+func TestPerMillionAndEver(t *testing.T) {
+	var o outcome
+	o.counts[normal] = count{Peers: 100, Fetches: 1_500_000}
+	o.counts[lossy] = count{Peers: 10, Fetches: 500_000}
+	o.counts[hostile] = count{Peers: 1, Fetches: 9_000_000}
+	o.counts[normal].By[audit.Withholding] = standing{1, 1}
+	o.counts[lossy].By[audit.Withholding] = standing{5, 2}
+	o.counts[hostile].By[audit.Withholding] = standing{99, 1}
+	if got := o.perMillion(audit.Withholding); got != 3 {
+		t.Errorf("%v per million, want 6 in two", got)
+	}
+	if got := o.ever(lossy, audit.Withholding); got != 0.2 {
+		t.Errorf("ever %v", got)
+	}
+	if got := o.ever(slowDisk, audit.Withholding); got != 0 {
+		t.Errorf("nobody, ever %v", got)
+	}
+}
+
+func TestShiftsCompareLikeWithLike(t *testing.T) {
+	stratum := func(size int64, merged int, raw float64) audit.Stratum {
+		return audit.Stratum{SizeFrom: size, Threshold: audit.Threshold{Raw: raw, Merged: merged}}
+	}
+	calm := outcome{seeds: []result{{strata: []audit.Stratum{stratum(1, 0, 0.5), stratum(2, 1, 0.5), stratum(4, 0, 0)}}}}
+	other := outcome{seeds: []result{{strata: []audit.Stratum{
+		stratum(1, 0, 0.6), // the same: a factor of 1.2
+		stratum(2, 0, 9),   // merged differently
+		stratum(3, 0, 9),   // not there before
+		stratum(4, 0, 9),   // no vote before
+	}}}}
+	got := other.shifts(&calm)
+	if len(got) != 1 || got[0] < 1.19 || got[0] > 1.21 {
+		t.Errorf("%v, want 1.2 alone", got)
+	}
+}
