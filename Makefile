@@ -39,7 +39,7 @@ fuzz: build ## each fuzz target for FUZZTIME
 	@awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' build/fuzz.txt | \
 	while read -r package target; do \
 		echo "$$package $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" < /dev/null || exit 1; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$package" < /dev/null || exit 1; \
 	done
 
 alloc: ## the allocation and memory tests, which the race detector would spoil

@@ -176,7 +176,8 @@ func (w *asyncWriter) flush(f flight) error {
 	}
 	loaded := v != 0 && c.kernel.unsent() > 0
 	n, err := c.inner.Write(out)
-	c.sent(v, n, f.frames, now, loaded, err)
+	c.out.counts.add(tally{frames: f.frames, bytes: uint64(n), writes: 1})
+	c.settleCookie(v, n, now, loaded, err)
 	return err
 }
 

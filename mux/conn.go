@@ -66,7 +66,7 @@ func Wrap(conn net.Conn, opts ...Option) *Conn {
 	c.in.turn.init()
 	c.out.turn.init()
 	c.meter = newMeter(&o, &c.out.counts)
-	c.meter.lone = c.loneCookie
+	c.meter.lone, c.meter.settle = c.loneCookie, c.publishCounts
 	if o.async {
 		c.async = newAsyncWriter(c)
 	}

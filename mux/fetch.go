@@ -85,8 +85,12 @@ type pulse struct {
 	stopped bool
 }
 
-// minBeat is the least time between two beats, whatever they find to do.
-const minBeat = 10 * time.Millisecond
+// The least time between two beats, whatever they find to do: usually, and
+// while nobody reads the connection.
+const (
+	minBeat  = 10 * time.Millisecond
+	idleBeat = time.Second
+)
 
 // period is the silence of ours after which a cookie goes alone. The caller
 // holds mu, here and below.
@@ -111,7 +115,11 @@ func (m *Meter) arm(now time.Duration) {
 	if !ok || p.stopped || p.armed && p.at <= at {
 		return
 	}
-	at = max(at, now+minBeat)
+	least := minBeat
+	if !m.reading.Load() && m.fetching.Load() == 0 {
+		least = idleBeat // a burst does not close while nobody reads
+	}
+	at = max(at, now+least)
 	p.armed, p.at = true, at
 	if p.timer == nil {
 		p.timer = time.AfterFunc(at-now, m.beat)

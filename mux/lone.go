@@ -29,5 +29,5 @@ func (c *Conn) loneCookie(now time.Duration) {
 		c.failed(o.position, wire, err)
 		return
 	}
-	o.counts.lone.Add(1)
+	o.counts.pending.lone++
 }

@@ -26,6 +26,7 @@ type Meter struct {
 	infer     bool
 	interval  time.Duration           // between cookies
 	lone      func(now time.Duration) // sends a cookie without a frame to ride on
+	settle    func()                  // brings out up to date
 
 	// Read by the writing goroutine before each frame, so that it takes the
 	// lock about once a millisecond only. Nanoseconds since base.

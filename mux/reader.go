@@ -251,7 +251,7 @@ func (c *Conn) frame(b *batch, head []byte) bool {
 	}
 	in.stream, in.body = h.stream, h.body()
 	in.account = m.arrived(h, b.now)
-	in.drop = c.resets.has(h.stream)
+	in.drop = c.wasReset(h.stream)
 	return !in.drop
 }
 

@@ -23,9 +23,6 @@ type resets struct {
 
 // has says whether the stream was reset.
 func (r *resets) has(stream uint32) bool {
-	if !r.any.Load() {
-		return false
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, ok := r.gone[stream]
@@ -65,7 +62,9 @@ func (r *resets) take() []uint32 {
 }
 
 // wasReset says whether the host's frames for the stream are to be dropped.
-func (c *Conn) wasReset(stream uint32) bool { return c.resets.has(stream) }
+func (c *Conn) wasReset(stream uint32) bool {
+	return c.resets.any.Load() && c.resets.has(stream)
+}
 
 // resetFrame is what tells a yamux that a stream is gone.
 func resetFrame(stream uint32) header {

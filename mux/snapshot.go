@@ -47,6 +47,7 @@ type Snapshot struct {
 // microsecond; that lock is never held across I/O or a call back, so that the
 // connection waits no longer than that for it.
 func (m *Meter) Snapshot() Snapshot {
+	m.settle()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()

@@ -21,11 +21,15 @@ func (t *turn) init() { t.free.L = &t.mu }
 // try takes the turn if it is free.
 func (t *turn) try() bool { return t.taken.CompareAndSwap(false, true) }
 
-// acquire takes the turn, waiting as long as it must.
+// acquire takes the turn, waiting as long as it must. It is small enough to be
+// inlined, and so is release: both run for each write.
 func (t *turn) acquire() {
-	if t.try() {
-		return
+	if !t.try() {
+		t.wait()
 	}
+}
+
+func (t *turn) wait() {
 	t.mu.Lock()
 	t.waiting.Add(1)
 	for !t.try() {
@@ -40,8 +44,12 @@ func (t *turn) acquire() {
 func (t *turn) release() {
 	t.taken.Store(false)
 	if t.waiting.Load() > 0 {
-		t.mu.Lock()
-		t.free.Signal()
-		t.mu.Unlock()
+		t.wake()
 	}
+}
+
+func (t *turn) wake() {
+	t.mu.Lock()
+	t.free.Signal()
+	t.mu.Unlock()
 }

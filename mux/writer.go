@@ -18,6 +18,7 @@ type position struct {
 	left  uint32 // bytes of that body still to be given
 	sdu   uint32 // bytes still to come under the last header we wrote
 	begun bool   // the frame's first SDU is out
+	kept  bool   // its header is in small, as the host gave it
 	void  bool   // the frame belongs to a stream that was reset
 	raw   bool   // these are not frames of a protocol we know
 
@@ -34,6 +35,7 @@ type outbound struct {
 	err    error // of an earlier write that left part of a frame behind
 	began  bool  // the host has written: it is committed to yamux
 	counts outCounts
+	small  [2*headerSize + expressMax]byte // a small frame on its way, behind room for a cookie
 }
 
 // Write takes bytes of the local multiplexer. It holds the header of a Data
@@ -62,6 +64,9 @@ func (c *Conn) write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	now := c.meter.now()
+	if c.async == nil && o.expressable(p, c.sdu) {
+		return c.express(p, now)
+	}
 	if c.async != nil {
 		return c.async.write(c, p, now)
 	}
@@ -95,17 +100,60 @@ func (c *Conn) holds(p []byte) bool {
 	if !ok || h.body() == 0 {
 		return false
 	}
+	copy(o.small[headerSize:], p)
 	if c.begin(h) {
 		c.meter.sent(h, c.meter.now())
 	}
+	o.kept = true
 	return true
+}
+
+// expressMax is the largest body that takes the short way: above it copying
+// and the kernel cost more than what is saved.
+const expressMax = 512
+
+// expressable says that p is all of a small frame's body, and nothing else is
+// to go out with it.
+func (o *outbound) expressable(p []byte, sdu int) bool {
+	return o.kept && len(p) <= expressMax && o.left == uint32(len(p)) && !o.begun && !o.void &&
+		len(o.control) == 0 && (sdu == 0 || len(p) <= sdu)
+}
+
+// express writes a small frame whose header is held: what a multiplexer does
+// most, without the machinery for all that it might do.
+func (c *Conn) express(p []byte, now time.Duration) (int, error) {
+	o := &c.out
+	ours := headerSize
+	end := 2*headerSize + copy(o.small[2*headerSize:], p)
+	out, v, loaded, frames := o.small[headerSize:end], cookie.Value(0), false, uint64(1)
+	if c.meter.cookieDue(now) && o.frame.carries() {
+		var ok bool
+		if v, ok = c.meter.issue(now); ok {
+			c.codec.encode(o.small[:], c.codec.cookie(v))
+			out, frames, ours = o.small[:end], 2, 2*headerSize
+			loaded = c.kernel.unsent() > 0
+		}
+	}
+	n, err := c.inner.Write(out)
+	o.counts.wrote(frames, n, now)
+	if v != 0 {
+		c.settleCookie(v, n, now, loaded, err)
+	}
+	if err != nil {
+		c.failed(o.position, n, err)
+		return max(n-ours, 0), err
+	}
+	o.left, o.begun, o.began, o.kept = 0, true, true, false
+	c.meter.askedFor(now)
+	c.meter.wroteFrame(now)
+	return len(p), nil
 }
 
 // begin starts a Data frame of the host's. It says whether the frame moves the
 // stream's account, which one without flags does not.
 func (c *Conn) begin(h header) bool {
 	o := &c.out
-	o.frame, o.left, o.begun = h, h.length, false
+	o.frame, o.left, o.begun, o.kept = h, h.length, false, false
 	o.void = c.wasReset(h.stream)
 	return h.flags != 0 && !o.void
 }
@@ -240,7 +288,7 @@ func (c *Conn) nextSDU(a *assembly, now time.Duration) {
 		h.length = sdu
 		h.flags &^= flagFIN | flagRST
 		if !o.begun {
-			o.counts.splits.Add(1)
+			o.counts.pending.splits++
 		}
 	} else {
 		h.length = o.left
@@ -280,13 +328,15 @@ func (c *Conn) send(a *assembly, now time.Duration) (int, error) {
 	return wire, err
 }
 
-// sent counts a write and settles its cookie: withdrawn if it never left,
-// loaded if our own queue held it up.
+// sent counts a write of whoever holds the turn, and settles its cookie.
 func (c *Conn) sent(v cookie.Value, wire int, frames uint64, began time.Duration, loaded bool, err error) {
-	o := &c.out.counts
-	o.writes.Add(1)
-	o.frames.Add(frames)
-	o.bytes.Add(uint64(wire))
+	c.out.counts.wrote(frames, wire, began)
+	c.settleCookie(v, wire, began, loaded, err)
+}
+
+// settleCookie withdraws a cookie that never left, and marks one that our own
+// queue held up.
+func (c *Conn) settleCookie(v cookie.Value, wire int, began time.Duration, loaded bool, err error) {
 	switch {
 	case v == 0:
 	case err != nil && wire == 0:
