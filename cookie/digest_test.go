@@ -185,7 +185,7 @@ func TestCensoredSamplesAge(t *testing.T) {
 	var now time.Duration
 	for ; now < half; now += time.Second {
 		r.Observe(now, 10*ms, false)
-		r.Censor(now, time.Second)
+		r.Censor(now, time.Second, false)
 	}
 	if got := r.Reading(now); got.Censored != uint64(half/time.Second) || got.Samples != got.Censored {
 		t.Fatalf("reading %+v", got)

@@ -44,7 +44,7 @@ func ExampleRTT_Censor() {
 
 	age, _ := queue.FrontAge(3 * time.Second)
 	fmt.Println("front age:", age)
-	fmt.Println("skipped:", queue.Expire(5*time.Second))
+	fmt.Println("skipped:", queue.Expire(5*time.Second, 0))
 	reading := rtt.Reading(5 * time.Second)
 	fmt.Println("base:", reading.Base, "p95:", reading.P95)
 	// Output:

@@ -210,7 +210,7 @@ func TestQueueAgreesWithModel(t *testing.T) {
 			},
 			"expire": func(t *rapid.T) {
 				want := m.expire(now)
-				if got := q.Expire(now); got != want {
+				if got := q.Expire(now, 0); got != want {
 					t.Fatalf("%d expired, want %d", got, want)
 				}
 			},
@@ -270,7 +270,7 @@ func FuzzEcho(f *testing.F) {
 				delete(live, v)
 			case 4:
 				now += time.Duration(next()) * 50 * time.Millisecond
-				q.Expire(now)
+				q.Expire(now, 0)
 			}
 		}
 		r := rtt.Reading(time.Hour)

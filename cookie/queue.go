@@ -62,7 +62,7 @@ func (q *Queue) Issue(now time.Duration, received uint64) (Value, bool) {
 	if !q.intervalOver(now) {
 		return 0, false
 	}
-	q.Expire(now)
+	q.Expire(now, received)
 	if q.full() {
 		return 0, false
 	}
@@ -130,11 +130,12 @@ func (q *Queue) Echo(v Value, now time.Duration, received uint64) Echo {
 }
 
 // Expire skips the cookies that are MaxAge old or older and returns how many. It
-// is for a caller's timer; Issue does the same.
-func (q *Queue) Expire(now time.Duration) int {
+// is for a caller's timer; Issue does the same. received is the payload the
+// caller has read so far, in bytes.
+func (q *Queue) Expire(now time.Duration, received uint64) int {
 	n := 0
 	for q.aged(now) {
-		q.skipFront(now)
+		q.skipFront(now, received)
 		n++
 	}
 	return n
@@ -271,39 +272,40 @@ func (q *Queue) sample(seq uint32, now time.Duration, received uint64) Echo {
 		Outcome: Sample,
 		RTT:     max(0, now-e.sentAt),
 		SentAt:  e.sentAt,
-		Loaded:  e.loaded || q.crowded(e, received),
+		Loaded:  q.crowded(e, received),
 	}
 	if q.rtt != nil {
 		q.rtt.Observe(now, echo.RTT, echo.Loaded)
 	}
-	q.settle(now)
+	q.settle(now, received)
 	return echo
 }
 
-// crowded reports whether enough payload came between a cookie and its echo to
-// have stood in the echo's way.
+// crowded reports whether a queue of payload stood in a cookie's way: our own, or
+// the peer's, if enough came between the cookie and its echo or its end.
 func (q *Queue) crowded(e *entry, received uint64) bool {
-	return received > e.received && received-e.received >= uint64(q.cfg.LoadedAfter)
+	return e.loaded || received > e.received && received-e.received >= uint64(q.cfg.LoadedAfter)
 }
 
 // settle moves the front to the oldest outstanding cookie and skips it as long as
 // SkipAfter newer ones have been echoed. All answered entries still in the ring
 // are newer than the front, so their number is the one to compare.
-func (q *Queue) settle(now time.Duration) {
+func (q *Queue) settle(now time.Duration, received uint64) {
 	q.advance()
 	for q.waiting > 0 && q.passed >= q.cfg.SkipAfter {
-		q.skipFront(now)
+		q.skipFront(now, received)
 	}
 }
 
 // skipFront gives up the front. Its age is a lower bound on its round-trip time.
-func (q *Queue) skipFront(now time.Duration) {
-	age := max(0, now-q.at(q.front).sentAt)
+func (q *Queue) skipFront(now time.Duration, received uint64) {
+	e := q.at(q.front)
+	age, loaded := max(0, now-e.sentAt), q.crowded(e, received)
 	q.front++
 	q.waiting--
 	q.counts.Skipped++
 	if q.rtt != nil {
-		q.rtt.Censor(now, age)
+		q.rtt.Censor(now, age, loaded)
 	}
 	q.advance()
 }

@@ -29,7 +29,7 @@ func TestEchoOutcomes(t *testing.T) {
 		{"skipped by age", func(h *harness) Value {
 			v := h.issue()
 			h.now += h.q.cfg.MaxAge
-			h.q.Expire(h.now)
+			h.q.Expire(h.now, 0)
 			return v
 		}, Late},
 		{"skipped by newer echoes", func(h *harness) Value {
@@ -299,16 +299,16 @@ func TestExpire(t *testing.T) {
 	h.now += time.Second
 	h.issue()
 	first := cfg.MinInterval
-	if n := h.q.Expire(first + cfg.MaxAge - 1); n != 0 {
+	if n := h.q.Expire(first+cfg.MaxAge-1, 0); n != 0 {
 		t.Fatalf("%d expired too early", n)
 	}
-	if n := h.q.Expire(first + cfg.MaxAge); n != 1 {
+	if n := h.q.Expire(first+cfg.MaxAge, 0); n != 1 {
 		t.Fatalf("%d expired, want 1", n)
 	}
-	if n := h.q.Expire(time.Hour); n != 1 || h.q.Len() != 0 {
+	if n := h.q.Expire(time.Hour, 0); n != 1 || h.q.Len() != 0 {
 		t.Fatalf("%d expired, %d left", n, h.q.Len())
 	}
-	if n := h.q.Expire(2 * time.Hour); n != 0 {
+	if n := h.q.Expire(2*time.Hour, 0); n != 0 {
 		t.Fatalf("%d expired of nothing", n)
 	}
 }
@@ -325,7 +325,7 @@ func TestWithdrawIsNoSkip(t *testing.T) {
 		t.Error("a withdrawn cookie ages")
 	}
 	h.now = time.Hour
-	h.q.Expire(h.now)
+	h.q.Expire(h.now, 0)
 	if got := h.rtt.Reading(h.now); got != (Reading{}) {
 		t.Errorf("a withdrawn cookie entered the RTT: %+v", got)
 	}

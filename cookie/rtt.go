@@ -10,7 +10,8 @@ type Reading struct {
 	// the loaded ones where there are no others. P95, not P50, also counts the
 	// cookies that were given up, at the age they had.
 	P50, P95 time.Duration
-	// LoadedP50 and LoadedP95 are quantiles of the samples that met a queue.
+	// LoadedP50 and LoadedP95 are the same of the samples that met a queue, and of
+	// the cookies that were given up in one.
 	LoadedP50, LoadedP95 time.Duration
 	// Samples, LoadedSamples and Censored say how many samples the quantiles rest
 	// on: of the last one to two HalfSpans, at most 32 for each Flush. They are not
@@ -55,17 +56,23 @@ func (r *RTT) Observe(now, rtt time.Duration, loaded bool) {
 	rtt = r.clamp(rtt)
 	r.base.observe(now, rtt)
 	r.newestAt = now
-	d := &r.unloaded
-	if loaded {
-		d = &r.loaded
-	}
-	d.add(sample{at: now, value: rtt})
+	r.of(loaded).add(sample{at: now, value: rtt})
 }
 
 // Censor takes in a round trip that was given up at now, having lasted age: its
-// true time is longer, so it raises the unloaded P95 and nothing else.
-func (r *RTT) Censor(now, age time.Duration) {
-	r.unloaded.add(sample{at: now, value: r.clamp(age), censored: true})
+// true time is longer, so it raises the P95 of its kind and nothing else. An echo
+// that is stuck behind payload for seconds says as little of the unloaded path as
+// one that comes late for the same reason.
+func (r *RTT) Censor(now, age time.Duration, loaded bool) {
+	r.of(loaded).add(sample{at: now, value: r.clamp(age), censored: true})
+}
+
+// of is the digest of one of the two kinds.
+func (r *RTT) of(loaded bool) *digest {
+	if loaded {
+		return &r.loaded
+	}
+	return &r.unloaded
 }
 
 // Vouch takes in a round trip that was measured otherwise at now, such as the
@@ -86,7 +93,7 @@ func (r *RTT) Reading(now time.Duration) Reading {
 		Base: r.base.value(),
 		P50:  u.p50, P95: u.p95,
 		LoadedP50: l.p50, LoadedP95: l.p95,
-		Samples: u.n, LoadedSamples: l.n, Censored: u.censored,
+		Samples: u.n, LoadedSamples: l.n, Censored: u.censored + l.censored,
 		NewestAt: r.newestAt,
 	}
 	if u.n == 0 {

@@ -83,7 +83,7 @@ func TestLoadedStandsInWhereNothingElseIs(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	// A dropped echo must show even so.
-	r.Censor(ms, 5*time.Second)
+	r.Censor(ms, 5*time.Second, false)
 	if got := r.Reading(ms); got.P50 != 80*ms || got.P95 != 5*time.Second {
 		t.Errorf("got %+v", got)
 	}
@@ -106,7 +106,7 @@ func TestCensoredSamplesRaiseOnlyTheHighQuantile(t *testing.T) {
 		before := r.Reading(now)
 		for range n/9 + 1 { // a tenth of all and a little
 			now += 40 * ms
-			r.Censor(now, 5*time.Second)
+			r.Censor(now, 5*time.Second, false)
 		}
 		after := r.Reading(now)
 		if after.Base != before.Base || after.Samples != before.Samples || after.NewestAt != before.NewestAt {
@@ -126,7 +126,7 @@ func TestCensoredSamplesRaiseOnlyTheHighQuantile(t *testing.T) {
 
 func TestNothingButSkips(t *testing.T) {
 	r := NewRTT(DefaultRTTConfig())
-	r.Censor(0, 5*time.Second)
+	r.Censor(0, 5*time.Second, false)
 	want := Reading{P95: 5 * time.Second, Censored: 1}
 	if got := r.Reading(0); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -150,6 +150,47 @@ func TestDroppedEchoesShowInP95(t *testing.T) {
 	// A skip comes after 16 echoes at 50 ms on average.
 	if got.P95 < 500*ms || got.P95 > 5*time.Second {
 		t.Errorf("P95 is %v", got.P95)
+	}
+}
+
+// A cookie whose echo is stuck behind payload says nothing of the unloaded path,
+// whether it is given up by age or for newer echoes; our own queue counts alike.
+func TestGivenUpUnderLoad(t *testing.T) {
+	const much = 1 << 20
+	for _, tt := range []struct {
+		name   string
+		giveUp func(h *harness, v Value)
+		loaded bool
+	}{
+		{"idle", func(h *harness, v Value) { h.q.Expire(h.now, 0) }, false},
+		{"a trickle", func(h *harness, v Value) { h.q.Expire(h.now, uint64(h.q.cfg.LoadedAfter)-1) }, false},
+		{"payload", func(h *harness, v Value) { h.q.Expire(h.now, much) }, true},
+		{"payload, at the next issue", func(h *harness, v Value) { h.q.Issue(h.now, much) }, true},
+		{"payload, for newer echoes", func(h *harness, v Value) {
+			h.now -= time.Second // not by age
+			h.answer(h.q.cfg.SkipAfter - 1)
+			h.q.Echo(h.issue(), h.now, much)
+		}, true},
+		{"our own queue", func(h *harness, v Value) {
+			h.q.MarkLoaded(v)
+			h.q.Expire(h.now, 0)
+		}, true},
+	} {
+		h := newHarness(t, DefaultConfig())
+		h.answer(1)
+		v := h.issue()
+		h.now += h.q.cfg.MaxAge
+		tt.giveUp(h, v)
+		got := h.rtt.Reading(h.now)
+		if h.q.Counts().Skipped != 1 || got.Censored != 1 {
+			t.Fatalf("%s: not given up: %+v", tt.name, got)
+		}
+		if late := got.P95 > time.Second; late == tt.loaded {
+			t.Errorf("%s: P95 %v", tt.name, got.P95)
+		}
+		if late := got.LoadedP95 > time.Second; late != tt.loaded {
+			t.Errorf("%s: loaded P95 %v", tt.name, got.LoadedP95)
+		}
 	}
 }
 

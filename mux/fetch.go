@@ -143,7 +143,7 @@ func (m *Meter) beat() {
 		sample, closed = m.pair.window.Tick(now, m.causes(m.untilNow(now)).union())
 		m.fold(sample, closed)
 	}
-	m.pair.cookies.Expire(now)
+	m.pair.cookies.Expire(now, m.counts.PayloadIn)
 	alone := m.fetching.Load() > 0 && !m.cookiesStopped() && now-time.Duration(m.wrote.Load()) >= m.period()
 	if alone {
 		m.wrote.Store(int64(now))
