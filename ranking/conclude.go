@@ -150,7 +150,6 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	p := f.peer
 	actual, ours := f.elapsed(reading)
 	rec, v := r.observe(now, f, reading, false)
-	f.conn.lastWindow = f.windowAfter(now)
 	p.long.fold(now, day, reading.Estimation)
 	r.population.vote(p, r.rateOf(p))
 	r.tally.Completions++
@@ -167,6 +166,7 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 			return
 		}
 	}
+	f.conn.lastWindow = f.windowAfter()
 	if p.completions == 0 {
 		p.prove()
 	}
@@ -211,9 +211,10 @@ func (f *Fetch) tail() time.Duration {
 	return time.Duration(float64(f.receivedAt-f.halfAt) * float64(f.got) / (2 * float64(rest)))
 }
 
-func (f *Fetch) windowAfter(now time.Duration) int64 {
+// windowAfter is what the sender's window is believed to be now.
+func (f *Fetch) windowAfter() int64 {
 	path := f.pick.path
-	path.LastWindow, path.Idle = f.conn.lastWindow, 0
+	path.Idle = 0
 	return path.WindowAfter(f.got)
 }
 
@@ -233,6 +234,7 @@ func (r *Ranker) fail(now time.Duration, f *Fetch, reading burst.Reading, how st
 	actual, ours := f.elapsed(reading)
 	_, v := r.observe(now, f, reading, true)
 	r.tally.Failures++
+	f.conn.lastWindow = 0 // in doubt it is cold, and nothing looks sooner for having failed
 	if f.job.plan.Critical {
 		r.tell(now, CriticalMissed, p, f.job.plan.Datum, how)
 	}

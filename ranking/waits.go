@@ -78,7 +78,7 @@ func (c completed) slope() float64 {
 
 // at is the time that w says another size takes. For more bytes it goes on at the tail; neither that
 // nor the time at its own size depends on the round trip, which a peer can inflate. For fewer the time
-// after the first byte shrinks as the prediction's would.
+// after the first byte shrinks as the prediction's for a cold connection would.
 func (w *wait) at(want int64, p Path) float64 {
 	if want >= w.size {
 		return w.time + w.tail*float64(want-w.size)
@@ -87,7 +87,7 @@ func (w *wait) at(want int64, p Path) float64 {
 	if rest <= 0 {
 		return w.time
 	}
-	p.Rate, p.HighRTT = burst.SecondsPerByte(rest/float64(w.size)), p.BaseRTT
+	p = Path{BaseRTT: p.BaseRTT, Rate: burst.SecondsPerByte(rest / float64(w.size)), StreamWindow: p.StreamWindow}
 	whole := Predict(w.size, p).Total - p.BaseRTT
 	part := Predict(want, p).Total - p.BaseRTT
 	if whole <= 0 {
