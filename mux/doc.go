@@ -24,7 +24,8 @@
 // # What it costs
 //
 // Both ends wrapped it is faster than bare yamux, one end wrapped as fast. An
-// idle connection holds about 5 KiB more. No method allocates per frame.
+// idle connection holds less than 8 KiB more, one that has been used about 11.
+// No method allocates per frame.
 //
 // # Limits
 //

@@ -35,7 +35,7 @@ type outbound struct {
 	err    error // of an earlier write that left part of a frame behind
 	began  bool  // the host has written: it is committed to yamux
 	counts outCounts
-	small  [2*headerSize + expressMax]byte // a small frame on its way, behind room for a cookie
+	small  *[2*headerSize + expressMax]byte // a small frame on its way, behind room for a cookie; made at the first
 }
 
 // Write takes bytes of the local multiplexer. It holds the header of a Data
@@ -99,6 +99,9 @@ func (c *Conn) holds(p []byte) bool {
 	h, ok := c.codec.decode(p)
 	if !ok || h.body() == 0 {
 		return false
+	}
+	if o.small == nil {
+		o.small = new([2*headerSize + expressMax]byte)
 	}
 	copy(o.small[headerSize:], p)
 	if c.begin(h) {
