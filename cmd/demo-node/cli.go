@@ -23,6 +23,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Offer the files of a directory."`
 	Fetch   fetchCmd   `cmd:"" help:"Download a peer's files, and say how it did."`
 	Pair    pairCmd    `cmd:"" help:"Run two nodes over a simulated link, and hold what they measure against the truth."`
+	Cast    castCmd    `cmd:"" help:"Run a small cast of honest and bad peers, and see the ranking find out which is which."`
 	Version versionCmd `cmd:"" help:"Say which build this is."`
 
 	LogLevel slog.Level `help:"Least level to log: debug, info, warn or error." default:"info" placeholder:"LEVEL"`

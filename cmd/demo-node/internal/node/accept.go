@@ -45,6 +45,7 @@ func (n *Node) accepted(ctx context.Context, conn net.Conn) {
 		}
 		conn = secure
 	}
+	conn = n.cfg.Behave.Conn(conn)
 	session, err := yamux.Server(conn, n.session(), n.options(0)...)
 	if err != nil {
 		conn.Close()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 	yamux "github.com/assay-mux/assay/mux"
@@ -54,7 +55,7 @@ func (p *Peer) answer(st *yamux.Stream) {
 		}
 		p.node.cfg.Log.Debug("no request", "peer", p.name, "err", err)
 	case req.Kind == wire.KindList:
-		p.send(st, wire.AppendOffers(nil, p.node.cfg.Store.Offers()))
+		p.send(st, wire.AppendOffers(nil, p.node.cfg.Behave.Offers(p.node.cfg.Store.Offers())))
 	default:
 		p.give(st, req.Get)
 	}
@@ -83,8 +84,12 @@ func (p *Peer) give(st *yamux.Stream, g wire.Get) {
 	if !p.send(st, wire.AppendData(nil, size)) {
 		return
 	}
+	to := struct{ io.Writer }{p.node.cfg.Behave.Writer(p.patient(st), g.Offset+size, p.session.CloseChan())}
 	// A file that has grown since must not run past what was announced.
-	n, err := io.CopyBuffer(p.patient(st), struct{ io.Reader }{io.LimitReader(f, size)}, make([]byte, chunk))
+	n, err := io.CopyBuffer(to, struct{ io.Reader }{io.LimitReader(f, size)}, make([]byte, chunk))
+	if errors.Is(err, behave.ErrVanished) {
+		p.session.Close()
+	}
 	if n == size && err == nil {
 		log.Debug("file served", "bytes", n)
 		return

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
 	yamux "github.com/assay-mux/assay/mux"
 )
@@ -27,6 +28,8 @@ type Config struct {
 	// to send anything; 0 means 30 s. Longer bears with worse paths, shorter frees
 	// what a peer that has gone silent holds.
 	Stall time.Duration
+	// Behave is how it serves; zero is honestly.
+	Behave behave.Behaviour
 	// Joined is called with each peer that connects to us or that we connect to,
 	// and Left when its session has ended. Neither may block. Nil is not called.
 	Joined, Left func(*Peer)

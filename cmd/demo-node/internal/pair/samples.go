@@ -21,14 +21,15 @@ func MakeFiles(dir string, seed uint64, count int, size int64) error {
 	sizes = append(sizes, size/3, size/12, size/192)
 	for i, n := range sizes {
 		path := filepath.Join(dir, fmt.Sprintf("file-%02d.bin", i+1))
-		if err := makeFile(path, seed<<32+uint64(i), n); err != nil {
+		if err := MakeFile(path, seed<<32+uint64(i), n); err != nil {
 			return fmt.Errorf("cannot make files to transfer, give some with --dir-a and --dir-b: %w", err)
 		}
 	}
 	return nil
 }
 
-func makeFile(path string, seed uint64, size int64) error {
+// MakeFile writes so many bytes that follow from the seed alone.
+func MakeFile(path string, seed uint64, size int64) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err

@@ -1,0 +1,72 @@
+package cast
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/assay-mux/assay/audit"
+	"github.com/assay-mux/assay/ranking"
+)
+
+// Cause is why a peer ranks where it does, from what was measured alone.
+type Cause string
+
+// The causes.
+const (
+	Delivery  Cause = "delivery"        // what it delivered, and nothing else
+	Silences  Cause = "silences"        // it kept falling silent in mid-fetch
+	Trickle   Cause = "trickle"         // its rate collapsed, or its fetches were hopeless
+	Overclaim Cause = "overclaims"      // the audit's verdict
+	Withheld  Cause = "withholding"     // likewise
+	Lie       Cause = "proven lie"      // likewise
+	Other     Cause = "another verdict" // any other of the audit's
+)
+
+// tally is what was seen of a member's fetches in flight.
+type tally struct {
+	fetches  int // that ended, or were given up
+	troubled map[ranking.Trouble]int
+}
+
+// often says whether so many of all fetches are at least half.
+func (t *tally) often(n int) bool { return n > 0 && 2*n >= t.fetches }
+
+// cause says why a peer ranks where it does.
+func (t *tally) cause(s ranking.Standing) Cause {
+	switch s.Verdict.Kind {
+	case audit.ProvenLie:
+		return Lie
+	case audit.Withholding:
+		return Withheld
+	case audit.Overclaims:
+		return Overclaim
+	case audit.SlowToStart, audit.Path, audit.NeverAlone:
+		return Other
+	case audit.Clear:
+	}
+	switch {
+	case t.often(t.troubled[ranking.Stalled]):
+		return Silences
+	case t.often(t.troubled[ranking.Collapsed] + t.troubled[ranking.Hopeless] + t.troubled[ranking.Late]):
+		return Trickle
+	}
+	return Delivery
+}
+
+// reason is the cause in a sentence, with its figures.
+func (t *tally) reason(s ranking.Standing) string {
+	switch t.cause(s) {
+	case Silences:
+		return fmt.Sprintf("fell silent in mid-fetch in %d of %d fetches; its bursts vouch for %d kB at a time", t.troubled[ranking.Stalled], t.fetches, s.Coverage/1000)
+	case Trickle:
+		return fmt.Sprintf("its rate collapsed, or it came too late, in %d of %d fetches",
+			t.troubled[ranking.Collapsed]+t.troubled[ranking.Hopeless]+t.troubled[ranking.Late], t.fetches)
+	case Delivery:
+		return fmt.Sprintf("by %d completed fetches; nothing stands against it", s.Completions)
+	case Overclaim, Withheld, Lie, Other:
+	}
+	return s.Verdict.Reason()
+}
+
+// seconds is a time as people read it.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

@@ -1,0 +1,57 @@
+package fetcher
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
+	"github.com/assay-mux/assay/ranking"
+)
+
+// trialLimit is how long a copy that nobody waits for may take. Longer learns
+// more of slow peers and holds a stream for longer.
+const trialLimit = time.Minute
+
+// try fetches a copy that nobody waits for, to learn of its peer; it is checked
+// and dropped.
+func (f *Fetcher) try(fetch *ranking.Fetch, p ranking.Pick, hash wire.Hash) {
+	more, err := fetch.Add(f.Now(), p)
+	if err != nil {
+		f.cfg.Log.Debug("no trial", "peer", p.Peer, "err", err)
+		return
+	}
+	f.wg.Go(func() { f.trial(more, hash) })
+}
+
+func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash) {
+	ctx, cancel := context.WithTimeout(f.ctx, trialLimit)
+	defer cancel()
+	defer func() { fetch.Abort(f.Now()) }() // does nothing once the outcome is told
+	peer, err := f.session(fetch.Pick().Conn)
+	if err != nil {
+		fetch.Fail(f.Now(), ranking.Disconnected)
+		return
+	}
+	sp, err := newSpool()
+	if err != nil {
+		return
+	}
+	defer sp.close()
+	t := &transfer{fetch: fetch, pick: fetch.Pick(), peer: peer, spool: sp}
+	if t.read(ctx, hash, f.Now) != nil {
+		return
+	}
+	if t.pick.Bytes > 0 || t.pick.Offset > 0 {
+		fetch.Done(f.Now(), 0)
+		return
+	}
+	switch size, err := verify(hash, "", []io.Reader{io.NewSectionReader(sp.file, 0, sp.n)}); {
+	case err == nil:
+		fetch.Done(f.Now(), size)
+	case errors.Is(err, store.ErrMismatch):
+		fetch.Fail(f.Now(), ranking.Corrupt)
+	}
+}
