@@ -34,8 +34,8 @@ func (w *Window) rate(s *Sample, tail time.Duration) {
 	}
 	s.UpperBound = (r.short || r.capped) && r.overrun == 0
 	s.RampBytes = r.cut.bytes - r.putBack
-	if r.short && s.UpperBound {
-		r.cut, r.steps = point{}, c.n // as a bound, the whole burst speaks
+	if s.UpperBound {
+		r = w.bound(r)
 	}
 	s.Counted = all.bytes - r.cut.bytes + r.putBack
 	s.Time = all.time - r.cut.time + r.overrun + tail

@@ -89,6 +89,44 @@ func (w *Window) cutAt(rate SecondsPerByte) ramp {
 	return r
 }
 
+// leastBoundShare is the part of a burst that must lie behind its last stall for a bound to rest on
+// it alone, and steadiness how far its blocks may spread, as a part of the rate. Less bytes, or less
+// steady ones, may be what a buffer held while we looked elsewhere, and the least bound is believed
+// for hours.
+const (
+	leastBoundShare = 0.25
+	steadiness      = 0.125
+)
+
+// bound is what speaks in a burst that tells a bound only: what came after the last stall that it had,
+// as the next window would have stalled again. Otherwise a far and fast path would be bounded by its
+// stalls, at a fifth of its rate (268 ms, 1 Gbit/s, 12 MB). Where that is too little or unsteady, it
+// is the whole burst, or what came beyond the cap. There is no bound at all where the ramp took longer
+// than a slow start explains.
+func (w *Window) bound(r ramp) ramp {
+	c, b := w.curve, &w.burst
+	whole := ramp{steps: c.n, short: r.short, capped: r.capped}
+	if !r.short {
+		whole = r
+	}
+	window := w.cfg.InitialWindow + b.before
+	rounds := windows(b.lead+c.head.bytes, window) - 1
+	skip := int64(float64(window)*(math.Exp2(float64(rounds))-1)) + w.cfg.InitialWindow - b.lead
+	if rounds < 1 || skip <= 0 {
+		return whole
+	}
+	last := whole
+	last.cut, last.steps, _ = c.after(skip)
+	bytes, span := c.head.bytes-last.cut.bytes, c.head.time-last.cut.time
+	last.restRate = perByte(span, bytes)
+	spread, ok := c.spread(last.cut, last.steps)
+	if !ok || span < w.cfg.MinSpan || float64(bytes) < leastBoundShare*float64(c.head.bytes) ||
+		spread > steadiness*last.restRate {
+		return whole
+	}
+	return last
+}
+
 // rampAllowance is the time the ramp may take before it is the peer's fault: twice its stalls, and
 // the bytes themselves at the rate of the rest.
 func (w *Window) rampAllowance(q int, r ramp, rate SecondsPerByte) time.Duration {
