@@ -42,8 +42,10 @@ type assembly struct {
 
 var assemblies = sync.Pool{New: func() any { return new(assembly) }}
 
-// chunk is a large buffer, for reading or for flattening a write.
-type chunk [flattened]byte
+// chunk is a large buffer, for reading or for flattening a write. Reads of
+// 128 KiB take some per cent less processor time than of 64; of 256 little
+// less again.
+type chunk [128 << 10]byte
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 

@@ -154,7 +154,7 @@ func TestReadBufferGrowsOnlyWhenFullAndShrinksAgain(t *testing.T) {
 	mustRead(t, c, 12)
 	for _, step := range []struct{ n, buffer int }{
 		{100, idleBuffer}, {idleBuffer - 1, idleBuffer}, {idleBuffer, idleBuffer},
-		{20_000, flattened}, {20_000, flattened}, {100, flattened}, {100, idleBuffer},
+		{20_000, len(chunk{})}, {20_000, len(chunk{})}, {100, len(chunk{})}, {100, idleBuffer},
 	} {
 		if got := read(step.n); got != step.buffer {
 			t.Errorf("a read of %d went into a buffer of %d, want %d", step.n, got, step.buffer)

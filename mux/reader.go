@@ -12,7 +12,7 @@ const (
 	// hold 40 MB, not gigabytes. It is what yamux itself uses.
 	idleBuffer = 4 << 10
 	// quietRead is the size of a read below which the large buffer goes back.
-	quietRead = flattened / 8
+	quietRead = 8 << 10
 )
 
 // inbound is the reading side. Whoever holds the turn owns the rest.
