@@ -78,7 +78,9 @@ func (r *Ranker) expect(p *peer, n int64, now time.Duration) expectation {
 	m := weight / (weight + measuredPrior)
 	path.Rate = burst.SecondsPerByte(r.shrunk(p, all, now))
 	predicted := Predict(all, path).Total.Seconds() * p.calibration.factor(now, r.cfg.HalfCalibration)
-	predicted *= 1 + p.group.penalty(now, &r.cfg)
+	if g := p.group.penalty(now, &r.cfg); g > 0 { // as far as it is a newcomer
+		predicted *= 1 + g*measuredPrior/(measuredPrior+p.waits.count(now, r.cfg.HalfWait))
+	}
 	plain := m*measured + (1-m)*predicted
 	return expectation{time: plain * p.penalty.factor(now, &r.cfg), measured: m, plain: plain}
 }

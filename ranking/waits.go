@@ -76,18 +76,23 @@ func (c completed) slope() float64 {
 	return min(max(c.tail.Seconds()/float64(max(c.bytes/2, 1)), mean/4), mean)
 }
 
-// at is the time that w says another size takes. For more bytes it goes on at the tail; neither that
-// nor the time at its own size depends on the round trip, which a peer can inflate. For fewer the time
-// after the first byte shrinks as the prediction's for a cold connection would.
+// at is the time that w says another size takes. For more bytes it goes on at the tail, with what slow
+// start is still to come: neither that nor the time at its own size becomes less with the round trip,
+// which a peer can inflate. For fewer the time after the first byte shrinks as the prediction's for a
+// cold connection would.
 func (w *wait) at(want int64, p Path) float64 {
-	if want >= w.size {
-		return w.time + w.tail*float64(want-w.size)
+	p = Path{BaseRTT: p.BaseRTT, Rate: burst.SecondsPerByte(w.tail), StreamWindow: p.StreamWindow}
+	if want == w.size {
+		return w.time
+	}
+	if want > w.size {
+		return w.time + (Predict(want, p).Total - Predict(w.size, p).Total).Seconds()
 	}
 	rest := w.time - w.first
 	if rest <= 0 {
 		return w.time
 	}
-	p = Path{BaseRTT: p.BaseRTT, Rate: burst.SecondsPerByte(rest / float64(w.size)), StreamWindow: p.StreamWindow}
+	p.Rate = burst.SecondsPerByte(rest / float64(w.size))
 	whole := Predict(w.size, p).Total - p.BaseRTT
 	part := Predict(want, p).Total - p.BaseRTT
 	if whole <= 0 {

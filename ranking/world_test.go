@@ -67,17 +67,28 @@ type actor struct {
 
 	conn  Conn
 	gauge *gauge
-	served,
 	picks int
+
+	window int64         // of its sender
+	sentAt time.Duration // when it sent last
+	idle   time.Duration // since then, as a request comes
 }
 
+// path is its link when its sender has long been idle.
 func (a *actor) path() Path {
 	return Path{BaseRTT: a.rtt, Rate: burst.SecondsPerByte(1 / a.rate)}
 }
 
+// warm is its link as its sender's window is now.
+func (a *actor) warm() Path {
+	p := a.path()
+	p.LastWindow, p.Idle = a.window, a.idle
+	return p
+}
+
 // honest serves at line rate, within a few percent.
 func honest(a *actor, n int64, rng *rand.Rand) reply {
-	t := Predict(n, a.path())
+	t := Predict(n, a.warm())
 	noise := 1 + 0.04*rng.Float64()
 	return reply{first: a.rtt, last: time.Duration(float64(t.Total) * noise)}
 }
@@ -272,6 +283,7 @@ func (w *world) begin(f *Fetch, size int64) *transfer {
 	n = max(n, 1)
 	a.picks++
 	x := &transfer{f: f, a: a, n: n, offset: p.Offset, began: w.now, asked: w.now, again: time.Second}
+	a.idle = w.now - a.sentAt
 	x.r = a.answer(a, n, w.rng)
 	x.waiting = p.Role != Shadow && p.Role != Exploration
 	return x
@@ -362,13 +374,13 @@ func (w *world) follow(x *transfer, live *[]*transfer, res *result, start time.D
 func (w *world) complete(x *transfer, live *[]*transfer, res *result, start time.Duration, size int64) {
 	x.over = true
 	x.f.Received(w.now)
+	x.a.window, x.a.sentAt = x.a.warm().WindowAfter(x.n), w.now
 	w.measure(x)
 	if !x.waiting {
 		x.f.Done(w.now, 0)
 		w.extra += x.n
 		return
 	}
-	x.a.served++
 	x.f.Done(w.now, size)
 	if !res.ok {
 		res.ok, res.took, res.from = true, w.now-start, x.a.id
