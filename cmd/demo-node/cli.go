@@ -21,7 +21,7 @@ const (
 // cli is the command line.
 type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Offer the files of a directory."`
-	Fetch   fetchCmd   `cmd:"" help:"Download a peer's files, and say how it did."`
+	Fetch   fetchCmd   `cmd:"" help:"Download files from a peer, or from the best of several, and say how they did."`
 	Pair    pairCmd    `cmd:"" help:"Run two nodes over a simulated link, and hold what they measure against the truth."`
 	Cast    castCmd    `cmd:"" help:"Run a small cast of honest and bad peers, and see the ranking find out which is which."`
 	Version versionCmd `cmd:"" help:"Say which build this is."`

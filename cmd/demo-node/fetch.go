@@ -14,13 +14,16 @@ import (
 )
 
 type fetchCmd struct {
-	Addr   string      `arg:"" help:"HOST:PORT of the peer."`
-	Out    string      `help:"Where to keep the files, each under its hash." default:"fetched" placeholder:"DIR"`
-	Hash   []wire.Hash `help:"Fetch only these; may be given more than once." placeholder:"SHA256"`
-	TLS    bool        `name:"tls" help:"Encrypt. The peer may be anyone unless pinned."`
-	Pin    *wire.Hash  `name:"peer-fingerprint" help:"Encrypt, and take no certificate but this, which serve --tls logs." placeholder:"SHA256"`
-	Window size        `help:"Receive window of a stream." default:"16MiB"`
-	JSON   bool        `name:"json" help:"Print one JSON document instead of the table."`
+	Addr     string      `arg:"" optional:"" help:"HOST:PORT of the peer."`
+	Peers    []string    `help:"Fetch from whichever of these delivers soonest, by their ranking." placeholder:"HOST:PORT,..."`
+	Critical bool        `help:"Ask peers of distinct networks for the same data at once."`
+	State    string      `help:"Remember what is known of the peers here." placeholder:"FILE"`
+	Out      string      `help:"Where to keep the files, each under its hash." default:"fetched" placeholder:"DIR"`
+	Hash     []wire.Hash `help:"Fetch only these; may be given more than once." placeholder:"SHA256"`
+	TLS      bool        `name:"tls" help:"Encrypt. The peer may be anyone unless pinned."`
+	Pin      *wire.Hash  `name:"peer-fingerprint" help:"Encrypt, and take no certificate but this, which serve --tls logs." placeholder:"SHA256"`
+	Window   size        `help:"Receive window of a stream." default:"16MiB"`
+	JSON     bool        `name:"json" help:"Print one JSON document instead of the table."`
 }
 
 // errPartly says that some files could not be had.
@@ -28,6 +31,12 @@ var errPartly = errors.New("files could not be had")
 
 // Run fetches the peer's files, verifies and keeps each.
 func (c *fetchCmd) Run(e *env) error {
+	if err := c.checkPeers(); err != nil {
+		return err
+	}
+	if len(c.Peers) > 0 {
+		return c.fromPeers(e)
+	}
 	n, err := c.node(e)
 	if err != nil {
 		return err
@@ -80,7 +89,7 @@ func (c *fetchCmd) choose(offers []wire.Offer) ([]wire.Offer, error) {
 	for _, h := range c.Hash {
 		i := slices.IndexFunc(offers, func(o wire.Offer) bool { return o.Hash == h })
 		if i < 0 {
-			return nil, fmt.Errorf("%s: %s: %w", c.Addr, h.Short(), wire.ErrNotFound)
+			return nil, fmt.Errorf("%s: %w", h.Short(), wire.ErrNotFound)
 		}
 		chosen = append(chosen, offers[i])
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 
+	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
@@ -14,11 +15,12 @@ import (
 )
 
 type serveCmd struct {
-	Dir    string `arg:"" help:"Directory whose regular files to offer."`
-	Listen string `help:"Where peers connect." default:"127.0.0.1:7001" placeholder:"ADDR"`
-	TLS    bool   `name:"tls" help:"Encrypt, with a certificate made at start."`
-	Window size   `help:"Receive window of a stream." default:"16MiB"`
-	HTTP   string `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/." default:"127.0.0.1:0" placeholder:"ADDR"`
+	Dir    string   `arg:"" help:"Directory whose regular files to offer."`
+	Listen string   `help:"Where peers connect." default:"127.0.0.1:7001" placeholder:"ADDR"`
+	TLS    bool     `name:"tls" help:"Encrypt, with a certificate made at start."`
+	Window size     `help:"Receive window of a stream." default:"16MiB"`
+	Behave []string `help:"Be a bad peer, or a slow one: pace=50kB/1.05s, pad=250kB/s:1MB-, drip=10kB/s, disk=1MB/s, delay=500ms, hold=200ms, understate=4, vanish=100kB; may be combined." placeholder:"HOW"`
+	HTTP   string   `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/." default:"127.0.0.1:0" placeholder:"ADDR"`
 }
 
 // Run serves until interrupted.
@@ -27,13 +29,17 @@ func (c *serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	how, err := behave.Parse(c.Behave...)
+	if err != nil {
+		return usageError{fmt.Errorf("--behave: %w", err)}
+	}
 	files, err := store.Open(e.ctx, c.Dir, e.log)
 	if err != nil {
 		return err
 	}
 	var peers status.Peers
 	cfg := node.Config{
-		Store: files, Window: win, Log: e.log,
+		Store: files, Window: win, Behave: how, Log: e.log,
 		Joined: func(p *node.Peer) { peers.Add(p.Name(), p.Meter()) },
 		Left:   func(p *node.Peer) { peers.Remove(p.Meter()) },
 	}

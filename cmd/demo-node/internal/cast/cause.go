@@ -2,7 +2,6 @@ package cast
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/assay-mux/assay/audit"
 	"github.com/assay-mux/assay/ranking"
@@ -47,20 +46,24 @@ func (t *tally) cause(s ranking.Standing) Cause {
 	switch {
 	case t.often(t.troubled[ranking.Stalled]):
 		return Silences
-	case t.often(t.troubled[ranking.Collapsed] + t.troubled[ranking.Hopeless] + t.troubled[ranking.Late]):
+	case s.Dropped, t.often(t.collapses()):
 		return Trickle
 	}
 	return Delivery
+}
+
+// collapses counts the fetches that went on, and far too slowly.
+func (t *tally) collapses() int {
+	return max(t.troubled[ranking.Collapsed], t.troubled[ranking.Hopeless])
 }
 
 // reason is the cause in a sentence, with its figures.
 func (t *tally) reason(s ranking.Standing) string {
 	switch t.cause(s) {
 	case Silences:
-		return fmt.Sprintf("fell silent in mid-fetch in %d of %d fetches; its bursts vouch for %d kB at a time", t.troubled[ranking.Stalled], t.fetches, s.Coverage/1000)
+		return fmt.Sprintf("fell silent in mid-fetch in %d of %d fetches; %s is what it delivers", t.troubled[ranking.Stalled], t.fetches, rate(s))
 	case Trickle:
-		return fmt.Sprintf("its rate collapsed, or it came too late, in %d of %d fetches",
-			t.troubled[ranking.Collapsed]+t.troubled[ranking.Hopeless]+t.troubled[ranking.Late], t.fetches)
+		return fmt.Sprintf("its rate collapsed in %d of %d fetches; %s is what it delivers", t.collapses(), t.fetches, rate(s))
 	case Delivery:
 		return fmt.Sprintf("by %d completed fetches; nothing stands against it", s.Completions)
 	case Overclaim, Withheld, Lie, Other:
@@ -68,5 +71,10 @@ func (t *tally) reason(s ranking.Standing) string {
 	return s.Verdict.Reason()
 }
 
-// seconds is a time as people read it.
-func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+// rate is the measured rate as people read it.
+func rate(s ranking.Standing) string {
+	if s.Rate <= 0 {
+		return "nothing"
+	}
+	return fmt.Sprintf("%.2f Mbit/s", 8/float64(s.Rate)/1e6)
+}

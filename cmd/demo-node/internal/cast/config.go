@@ -21,6 +21,10 @@ type Config struct {
 // fetches of slow peers, less shows more of the ranker's choices.
 const surveyShare = 0.65
 
-// ErrBars is what a run returns that did not end as it must; the text after it
-// says what is wrong.
-var ErrBars = errors.New("the cast did not end as it must")
+// Errors of a run.
+var (
+	// ErrBars says that it did not end as it must; the text after it says how.
+	ErrBars = errors.New("the cast did not end as it must")
+	// ErrBusy says that nothing can be told of the peers on this machine now.
+	ErrBusy = errors.New("this machine is too busy, its own standing still voids what is measured; try again when it has less to do")
+)

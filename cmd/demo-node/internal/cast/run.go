@@ -28,7 +28,7 @@ const (
 	// pause is between two fetches of one peer.
 	pause = 20 * time.Millisecond
 	// lookEvery is how often the ranking is looked at for changes.
-	lookEvery = 500 * time.Millisecond
+	lookEvery = time.Second
 )
 
 // play is a cast under way.
@@ -43,8 +43,14 @@ type play struct {
 	picks map[string]int    // the users' completed fetches by peer; guarded by mu
 }
 
+// mostTakes is how often the cast is played at most. A machine that stands still
+// for most of a fetch makes the ranker hold its verdicts, and then there are none
+// to look at.
+const mostTakes = 3
+
 // Run plays the cast and returns how it ended. The error is ErrBars, with the
-// document, where that is not as it must be.
+// document, where that is not as it must be, or ErrBusy, where this machine is
+// why.
 func Run(ctx context.Context, cfg Config) (*report.Cast, error) {
 	if cfg.Live == nil {
 		cfg.Live = io.Discard
@@ -52,13 +58,26 @@ func Run(ctx context.Context, cfg Config) (*report.Cast, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	for n := 1; ; n++ {
+		doc, held, err := take(ctx, cfg)
+		switch {
+		case doc == nil || err == nil || !held:
+			return doc, err
+		case n == mostTakes:
+			return doc, fmt.Errorf("%w (%w)", ErrBusy, err)
+		}
+		fmt.Fprintf(cfg.Live, "\nThis machine stood still for most of a fetch, so that verdicts are held; once more.\n\n")
+	}
+}
+
+// take plays once, and says whether verdicts were held.
+func take(ctx context.Context, cfg Config) (_ *report.Cast, held bool, err error) {
 	p := &play{cfg: cfg, members: Members(), began: time.Now(), tally: make(map[string]*tally), picks: make(map[string]int)}
 	for _, m := range p.members {
 		p.tally[m.Name] = &tally{troubled: make(map[ranking.Trouble]int)}
 	}
-	var err error
 	if p.stage, err = setUp(ctx, cfg, p.members, p.event); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer p.stage.close()
 	p.say("%d peers joined; each is asked for data by itself", len(p.members))
@@ -68,10 +87,11 @@ func Run(ctx context.Context, cfg Config) (*report.Cast, error) {
 	p.use(ctx)
 	view()
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, false, context.Cause(ctx)
 	}
 	doc := p.report()
-	return doc, p.judge(doc)
+	f := p.stage.fetch
+	return doc, f.Ranker().Stats(f.Now()).Events[ranking.HoldBegan] > 0, p.judge(doc)
 }
 
 // say prints a line of what happens.
@@ -148,8 +168,8 @@ func (p *play) note(res fetcher.Result) {
 	for _, part := range res.Parts {
 		t := p.tally[part.Peer]
 		t.fetches++
-		if part.Trouble != ranking.NoTrouble {
-			t.troubled[part.Trouble]++
+		for _, trouble := range part.Troubles {
+			t.troubled[trouble]++
 		}
 	}
 }

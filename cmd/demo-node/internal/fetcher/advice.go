@@ -1,6 +1,7 @@
 package fetcher
 
 import (
+	"slices"
 	"time"
 
 	"github.com/assay-mux/assay/ranking"
@@ -21,8 +22,8 @@ func (j *job) advise() time.Duration {
 		default:
 		}
 		a := t.fetch.Advice(j.f.Now())
-		if a.Trouble != ranking.NoTrouble && a.Trouble != ranking.Delivered {
-			t.trouble = a.Trouble
+		if a.Trouble != ranking.NoTrouble && a.Trouble != ranking.Delivered && !slices.Contains(t.troubles, a.Trouble) {
+			t.troubles = append(t.troubles, a.Trouble)
 		}
 		if a.Again > 0 {
 			again = min(again, a.Again)

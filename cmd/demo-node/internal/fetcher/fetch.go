@@ -28,13 +28,13 @@ type Request struct {
 
 // Part is one peer's part in a fetch.
 type Part struct {
-	Peer    string
-	Role    ranking.Role
-	Offset  int64
-	Bytes   int64         // that came
-	Took    time.Duration // until it ended, or until the datum was there
-	Trouble ranking.Trouble
-	Err     error // why it brought nothing; nil if it did
+	Peer     string
+	Role     ranking.Role
+	Offset   int64
+	Bytes    int64             // that came
+	Took     time.Duration     // until it ended, or until the datum was there
+	Troubles []ranking.Trouble // that advice was given for, each once
+	Err      error             // why it brought nothing; nil if it did
 }
 
 // Result is how a fetch went.
@@ -140,7 +140,7 @@ func (j *job) single(failed []string) []string { return failed[len(failed)-1:] }
 func (t *transfer) part(now time.Duration) Part {
 	p := Part{
 		Peer: t.pick.Peer, Role: t.pick.Role, Offset: t.pick.Offset, Bytes: t.got.Load(),
-		Took: max(time.Duration(t.last.Load()), t.began) - t.began, Trouble: t.trouble, Err: t.err,
+		Took: max(time.Duration(t.last.Load()), t.began) - t.began, Troubles: t.troubles, Err: t.err,
 	}
 	if t.err != nil {
 		p.Took = now - t.began

@@ -33,6 +33,8 @@ type Config struct {
 	Window uint32
 	// Dir is where data are kept, each under its hash; empty keeps none.
 	Dir string
+	// DropPeers ends the sessions of peers that the ranker wants dropped at once.
+	DropPeers bool
 	// Events is told what the ranker reports. Nil is not called. It must not block.
 	Events func(ranking.Event)
 	// Log takes what an operator wants to know; nil is discarded.
@@ -48,8 +50,14 @@ type Fetcher struct {
 	wg     sync.WaitGroup // of all goroutines
 
 	mu    sync.Mutex
-	conns map[ranking.Conn]*node.Peer // guarded by mu
-	sizes map[wire.Hash]int64         // of verified data, in bytes; guarded by mu
+	conns map[ranking.Conn]session // guarded by mu
+	sizes map[wire.Hash]int64      // of verified data, in bytes; guarded by mu
+}
+
+// session is a connection to a peer.
+type session struct {
+	id   string
+	peer *node.Peer
 }
 
 // mostSizes bounds what is remembered of verified data.
@@ -63,7 +71,7 @@ func New(cfg Config) *Fetcher {
 	if cfg.Events == nil {
 		cfg.Events = func(ranking.Event) {}
 	}
-	f := &Fetcher{cfg: cfg, base: time.Now(), conns: make(map[ranking.Conn]*node.Peer), sizes: make(map[wire.Hash]int64)}
+	f := &Fetcher{cfg: cfg, base: time.Now(), conns: make(map[ranking.Conn]session), sizes: make(map[wire.Hash]int64)}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.wg.Go(f.poll)
 	return f
@@ -96,6 +104,21 @@ func (f *Fetcher) drain() {
 	for _, e := range f.cfg.Ranker.Events() {
 		f.cfg.Log.Debug("ranking", "event", e.String())
 		f.cfg.Events(e)
+		if e.Kind == ranking.DropNow && f.cfg.DropPeers && !e.Dry {
+			f.drop(e.Peer)
+		}
+	}
+}
+
+// drop ends the sessions of a peer.
+func (f *Fetcher) drop(id string) {
+	f.cfg.Log.Warn("peer dropped, it did not deliver in time", "peer", id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.conns {
+		if s.id == id {
+			f.wg.Go(s.peer.Disconnect)
+		}
 	}
 }
 
@@ -107,7 +130,7 @@ func (f *Fetcher) Join(ctx context.Context, id string, addr netip.Addr, p *node.
 		return nil, fmt.Errorf("%s: %w", id, err)
 	}
 	f.mu.Lock()
-	f.conns[conn] = p
+	f.conns[conn] = session{id, p}
 	f.mu.Unlock()
 	f.wg.Go(func() { f.await(conn, p) })
 	offers, err := p.List(ctx)
@@ -136,12 +159,12 @@ func (f *Fetcher) await(conn ranking.Conn, p *node.Peer) {
 	_ = f.cfg.Ranker.Leave(f.Now(), conn)
 }
 
-// session is that of a connection.
-func (f *Fetcher) session(conn ranking.Conn) (*node.Peer, error) {
+// over is the peer at the other end of a connection.
+func (f *Fetcher) over(conn ranking.Conn) (*node.Peer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := f.conns[conn]; p != nil {
-		return p, nil
+	if s, ok := f.conns[conn]; ok {
+		return s.peer, nil
 	}
 	return nil, ErrUnwatched
 }

@@ -53,7 +53,7 @@ func (f *Fetcher) run(ctx context.Context, req Request, plan ranking.Plan) (*job
 // start begins a transfer.
 func (j *job) start(fetch *ranking.Fetch, parent *transfer) error {
 	pick := fetch.Pick()
-	peer, err := j.f.session(pick.Conn)
+	peer, err := j.f.over(pick.Conn)
 	if err != nil {
 		fetch.Fail(j.f.Now(), ranking.Disconnected)
 		return err

@@ -31,7 +31,7 @@ type transfer struct {
 	got   atomic.Int64
 	last  atomic.Int64 // the instant of the last byte, a time.Duration
 
-	trouble ranking.Trouble // the last that advice was given for; the job's
+	troubles []ranking.Trouble // that advice was given for, each once; the job's
 }
 
 // errLost says that a transfer is not needed any more.

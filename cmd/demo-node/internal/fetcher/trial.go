@@ -30,7 +30,7 @@ func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash) {
 	ctx, cancel := context.WithTimeout(f.ctx, trialLimit)
 	defer cancel()
 	defer func() { fetch.Abort(f.Now()) }() // does nothing once the outcome is told
-	peer, err := f.session(fetch.Pick().Conn)
+	peer, err := f.over(fetch.Pick().Conn)
 	if err != nil {
 		fetch.Fail(f.Now(), ranking.Disconnected)
 		return

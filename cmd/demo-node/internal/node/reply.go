@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
+	"net/netip"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 	yamux "github.com/assay-mux/assay/mux"
@@ -79,3 +81,12 @@ func (p *Peer) Gone() <-chan struct{} { return p.session.CloseChan() }
 // Disconnect ends the session without waiting for what is being served; Close
 // does wait, and must be called all the same.
 func (p *Peer) Disconnect() { p.session.Close() }
+
+// Addr is the peer's network address, the zero value if it has none.
+func (p *Peer) Addr() netip.Addr {
+	tcp, ok := p.session.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return tcp.AddrPort().Addr()
+}
