@@ -26,7 +26,7 @@ func TestNames(t *testing.T) {
 	for g := Idle; g <= Tripped; g++ {
 		seen[g.String()] = true
 	}
-	for r := Horizon; r < Reasons; r++ {
+	for r := range Reasons {
 		seen[r.String()] = true
 	}
 	if len(seen) != 7 || seen["unknown"] {

@@ -318,6 +318,7 @@ func (q *Queue) advance() {
 			return
 		case answered:
 			q.passed--
+		case withdrawn:
 		}
 		q.front++
 	}

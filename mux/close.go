@@ -97,7 +97,7 @@ func (c *Conn) linger() error {
 	// The waiting Read is on its way out, and no later one gets as far as the
 	// inner conn: the turn need not be kept, so that those return at once.
 	c.in.turn.acquire()
-	c.in.turn.release() //nolint:staticcheck // see above
+	c.in.turn.release()
 	if c.deadlines.end(c.inner, time.Now().Add(lingerMax)) == nil {
 		_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.inner})
 	}

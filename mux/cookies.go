@@ -89,6 +89,7 @@ func (m *Meter) echo(v cookie.Value, b *batch) (stripped bool) {
 		b.echoed = true
 	case cookie.Forged:
 		m.counts.ForeignEchoes++
+	case cookie.Foreign, cookie.Late, cookie.Replay: // the queue has counted them
 	}
 	return true
 }

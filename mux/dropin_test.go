@@ -2,14 +2,16 @@ package mux_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"testing"
 	"time"
 
 	// The one line that a program changes.
-	yamux "github.com/assay-mux/assay/mux"
 	bare "github.com/hashicorp/yamux"
+
+	yamux "github.com/assay-mux/assay/mux"
 )
 
 // All that github.com/hashicorp/yamux exports is used here through our import
@@ -140,10 +142,10 @@ func TestAProgramRunsUnchanged(t *testing.T) {
 
 func TestNamesAreYamuxsOwn(t *testing.T) {
 	for name, same := range map[string]bool{
-		"ErrTimeout":         error(yamux.ErrTimeout) == error(bare.ErrTimeout),
-		"ErrSessionShutdown": yamux.ErrSessionShutdown == bare.ErrSessionShutdown,
-		"ErrConnectionReset": yamux.ErrConnectionReset == bare.ErrConnectionReset,
-		"ErrStreamClosed":    yamux.ErrStreamClosed == bare.ErrStreamClosed,
+		"ErrTimeout":         errors.Is(yamux.ErrTimeout, bare.ErrTimeout),
+		"ErrSessionShutdown": errors.Is(yamux.ErrSessionShutdown, bare.ErrSessionShutdown),
+		"ErrConnectionReset": errors.Is(yamux.ErrConnectionReset, bare.ErrConnectionReset),
+		"ErrStreamClosed":    errors.Is(yamux.ErrStreamClosed, bare.ErrStreamClosed),
 	} {
 		if !same {
 			t.Errorf("%s is another value than yamux's", name)

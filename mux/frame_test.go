@@ -5,8 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/assay-mux/assay/cookie"
 	"pgregory.net/rapid"
+
+	"github.com/assay-mux/assay/cookie"
 )
 
 func TestDecodeReadsWhatEncodeWrote(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assay-mux/assay/cookie"
 	"github.com/hashicorp/yamux"
+
+	"github.com/assay-mux/assay/cookie"
 )
 
 // The wire, written down a second time, so that a slip in the codec shows.

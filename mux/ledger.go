@@ -197,17 +197,17 @@ func (l *ledger) payload(a *account, at time.Duration, n int) {
 // from, and are not done, can have been heard again. It is last itself if one
 // of them had credit throughout, or if there is no such stream.
 func (l *ledger) exhausted(from, last, now, roundTrip time.Duration) time.Duration {
-	until, any := now, false
+	until, some := now, false
 	for _, a := range l.streams {
 		if a.peerDone || a.last < from || a.received == 0 {
 			continue
 		}
-		any = true
+		some = true
 		if until = min(until, a.usable(roundTrip, now)); until <= last {
 			return last
 		}
 	}
-	if !any {
+	if !some {
 		return last
 	}
 	return until

@@ -299,15 +299,15 @@ func TestLedgerNeverClaimsMoreThanItCanProve(t *testing.T) {
 
 // provable is the end of the silence that was for want of credit.
 func provable(books map[uint32]*book, from, last, now, rtt time.Duration) time.Duration {
-	until, any := now, false
+	until, some := now, false
 	for _, b := range books {
 		if b.received == 0 || b.done || b.last < from {
 			continue
 		}
-		any = true
+		some = true
 		until = min(until, b.heard(last, now, rtt))
 	}
-	if !any {
+	if !some {
 		return last
 	}
 	return until

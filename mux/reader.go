@@ -248,6 +248,7 @@ func (c *Conn) frame(b *batch, head []byte) bool {
 	case kindGoAway:
 		m.stopCookies()
 		return true
+	case kindData, kindWindow:
 	}
 	in.stream, in.body = h.stream, h.body()
 	in.account = m.arrived(h, b.now)

@@ -306,7 +306,7 @@ func TestAsyncQueueIsBounded(t *testing.T) {
 		t.Errorf("%d bytes taken with the conn blocked, want at most %d", total, limit)
 	}
 	close(gate)
-	for range took { //nolint:revive // to its end
+	for range took {
 	}
 }
 

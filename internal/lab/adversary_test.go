@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/yamux"
+
 	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/internal/lab/bubble"
 	"github.com/assay-mux/assay/mux"
-	"github.com/hashicorp/yamux"
 )
 
 // adversaries meet the shim on a link of 100 Mbit/s and 20 ms: fast enough

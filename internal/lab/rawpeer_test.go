@@ -10,12 +10,12 @@ import (
 
 // Frame types and flags of yamux, for a peer that plays by no rules but ours.
 const (
-	typeData, typeWindow, typePing   = 0, 1, 2
-	flagSYN, flagACK, flagFIN        = 1, 2, 4
-	rawHeader                        = 12
-	rawSDU                           = 16 << 10
-	echoPrompt                       = 0
-	echoNever          time.Duration = -1
+	typeData, typeWindow, typePing               = 0, 1, 2
+	flagSYN, flagACK, flagFIN                    = 1, 2, 4
+	rawHeader                                    = 12
+	rawSDU                                       = 16 << 10
+	echoPrompt                                   = 0
+	echoNever                      time.Duration = -1
 )
 
 // rawPeer speaks yamux frames by hand on a simulated link: it serves what a

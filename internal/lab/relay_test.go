@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assay-mux/assay/internal/lab"
 	"go.uber.org/goleak"
+
+	"github.com/assay-mux/assay/internal/lab"
 )
 
 // relayTo starts a relay and dials it. All is closed at the end, and no

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/yamux"
+
 	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/mux"
-	"github.com/hashicorp/yamux"
 )
 
 const megabyte = 1_000_000

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -60,7 +61,7 @@ func (s *side) in() {
 			return
 		}
 		if err != nil {
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				s.broken.Store(true)
 			}
 			s.link.CloseWrite()

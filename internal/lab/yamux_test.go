@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/yamux"
+
 	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/internal/lab/bubble"
-	"github.com/hashicorp/yamux"
 )
 
 // sessions runs bare yamux over both ends of a link, with a stream window of

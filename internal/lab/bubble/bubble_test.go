@@ -58,8 +58,8 @@ func TestRunIsVirtual(t *testing.T) {
 			t.Errorf("slept %v", got)
 		}
 	})
-	if real := time.Since(start); real > time.Hour {
-		t.Errorf("a virtual day took %v", real)
+	if took := time.Since(start); took > time.Hour {
+		t.Errorf("a virtual day took %v", took)
 	}
 }
 
