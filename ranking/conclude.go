@@ -176,8 +176,8 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	path := f.pick.path
 	times := p.waits.add(now, c, path, r.cfg.HalfWait)
 	p.penalty.complete(now, times, &r.cfg)
-	if rec.Claim > 0 {
-		p.calibration.add(now, took.Seconds()/rec.Claim.Seconds())
+	if f.pick.claimed {
+		p.calibration.add(now, c.time.Seconds()/Predict(f.got, path).Total.Seconds())
 	}
 	if !f.spare() {
 		r.typical += 0.05 * (math.Log(float64(f.got)) - r.typical)
@@ -185,10 +185,11 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	}
 }
 
-// alone scales a completion to what it would have taken without the other bytes that we asked of the
-// peer at the same time, by the prediction for both.
+// alone scales a completion to what it would have taken without the other bytes that came of the peer
+// meanwhile, as far as we had asked for them, by the prediction for both. What was only outstanding
+// is no excuse here: it did not take the link's time.
 func (c completed) alone(f *Fetch) completed {
-	_, all := f.claimOf()
+	all := f.peer.bytes - f.servedBefore
 	if f.pick.path.Rate <= 0 || all <= f.got {
 		return c
 	}
