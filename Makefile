@@ -11,7 +11,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race demo bench compat idle fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy demo bench compat idle fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ test: ## all tests, with the race detector where it works, and how many ran
 
 race: ## the same, failing where the race detector does not work
 	@$(GO) run ./internal/testcount -race on -timeout $(TIMEOUT) -flags '$(ARGS)' $(MODULES)
+
+accuracy: ## how far predictions are from what fetches take, over simulated paths
+	@$(GO) test ./internal/lab/accuracy -count=1 -timeout $(TIMEOUT) -run TestAccuracy -v $(ARGS) -args -whole
 
 demo: ## two nodes fetch files from each other over a shaped path, and compare
 	@$(GO) run ./cmd/demo-node pair $(ARGS)

@@ -12,14 +12,15 @@ import (
 
 var whole = flag.Bool("whole", false, "all of the grid, which takes a while under the race detector")
 
-// ways are those to measure: the corners of the grid and its middle, unless all.
+// ways are those to measure: unless all, a near and fast one, one whose echoes
+// are long stuck behind payload, and one whose ramp is never over.
 func ways() []Way {
 	all := Grid()
 	if *whole {
 		return all
 	}
 	var some []Way
-	for _, i := range []int{1, 3, 10, 11, 17, 19} {
+	for _, i := range []int{3, 9, 19} {
 		some = append(some, all[i])
 	}
 	return some
