@@ -78,5 +78,9 @@ func (c *Collector) scrape() []prometheus.Metric {
 		}
 	}
 	c.books.take(peers)
-	return c.tables.show(rank(peers, ranked), c.books)
+	out := c.tables.show(rank(peers, ranked), c.books)
+	if c.tables.ranker != nil {
+		out = append(out, c.tables.ranker.show(c.tables.options.ranker.Ranking())...)
+	}
+	return out
 }

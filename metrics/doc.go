@@ -21,6 +21,10 @@
 // Choose names that live long, such as a peer's identity; never its address
 // with the port, nor a text that the peer chooses.
 //
+// WithRanker adds what a ranker and its audit know: standings by rank slot,
+// verdicts by kind, budgets, thresholds and residuals by stratum. The strata are
+// labels; there are few dozen at most.
+//
 // # Counters outlive connections
 //
 // A counter that falls is taken for a restarted process, and rate() then sees a

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write testdata anew from what the colle
 // everything is a collector that shows all it can of one full snapshot.
 func everything() *Collector {
 	src := SourceFunc(func() []Peer { return []Peer{{Name: "alice", Snapshot: full()}} })
-	return NewCollector(src, WithTop(2), WithPerPeer(3))
+	return NewCollector(src, WithTop(2), WithPerPeer(3), WithRanker(rankerOf(fullRanking())))
 }
 
 // text is what a scrape returns. The format helper wants each name it is to
@@ -126,7 +126,7 @@ func TestDescribeMatchesOptions(t *testing.T) {
 		NewCollector(nil, opts...).Describe(ch)
 		return len(ch)
 	}
-	bare, slots, all := count(WithTop(0)), count(), count(WithPerPeer(1))
+	bare, slots, all := count(WithTop(0)), count(), count(WithPerPeer(1), WithRanker(rankerOf(Ranking{})))
 	if all != len(Descriptions()) || slots >= all || bare >= slots {
 		t.Errorf("descriptions: %d without slots, %d by default, %d with all, of %d", bare, slots, all, len(Descriptions()))
 	}

@@ -47,11 +47,11 @@ func (f family) metric(v float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(f.desc, t, v, labels...)
 }
 
-// Descriptions lists every metric there is, those of WithTop and WithPerPeer
-// included, in the order in which the collector describes them.
+// Descriptions lists every metric there is, those of WithTop, WithPerPeer and
+// WithRanker included, in the order in which the collector describes them.
 func Descriptions() []Description {
 	var all []Description
-	for _, f := range newTables(options{top: 1, perPeer: 1}).families() {
+	for _, f := range newTables(options{top: 1, perPeer: 1, ranker: RankingFunc(func() Ranking { return Ranking{} })}).families() {
 		all = append(all, f.Description)
 	}
 	return all

@@ -34,13 +34,13 @@ func (c *crowd) set(peers ...Peer) {
 	c.peers = peers
 }
 
-// ranking is a crowd that says whether it is in order.
-type ranking struct {
+// ordering is a crowd that says whether it is in order.
+type ordering struct {
 	crowd
 	best bool
 }
 
-func (r *ranking) Ranked() bool { return r.best }
+func (r *ordering) Ranked() bool { return r.best }
 
 // gather scrapes through a pedantic registry, which checks the collector's
 // contract: what is collected was described, is consistent and unique.

@@ -3,7 +3,10 @@ package metrics
 // Option changes a [Collector] from its defaults.
 type Option func(*options)
 
-type options struct{ top, perPeer int }
+type options struct {
+	top, perPeer int
+	ranker       RankingSource
+}
 
 // defaultTop is how many rank slots there are. More show more of the field and
 // cost a handful of series each; a fetch rarely considers more than five peers.

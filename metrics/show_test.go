@@ -173,7 +173,7 @@ func TestSlots(t *testing.T) {
 func of(peers ...Peer) Source { return SourceFunc(func() []Peer { return peers }) }
 
 func ranked(best bool, peers ...Peer) Source {
-	r := &ranking{best: best}
+	r := &ordering{best: best}
 	r.set(peers...)
 	return r
 }

@@ -8,6 +8,7 @@ type tables struct {
 	gauges   []gauge
 	figures  []view
 	omitted  family
+	ranker   *rankerTables // nil without WithRanker
 }
 
 // view is a figure and the families it is shown in.
@@ -29,6 +30,9 @@ func newTables(o options) *tables {
 			peer:   newFamily(Gauge, "peer_"+f.name, f.help+". By peer; with WithPerPeer only.", "peer"),
 		})
 	}
+	if o.ranker != nil {
+		t.ranker = newRankerTables(o.top)
+	}
 	return t
 }
 
@@ -44,7 +48,8 @@ func (t *tables) families() []family {
 	for _, v := range t.figures {
 		all = append(all, v.all)
 	}
-	return append(append(all, t.slotFamilies()...), t.peerFamilies()...)
+	all = append(append(all, t.slotFamilies()...), t.peerFamilies()...)
+	return append(all, t.ranker.families()...)
 }
 
 func (t *tables) slotFamilies() []family {
