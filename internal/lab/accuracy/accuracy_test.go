@@ -59,7 +59,7 @@ func TestGrid(t *testing.T) {
 		t.Errorf("%d ways", n)
 	}
 	for _, tt := range []struct {
-		rtt  time.Duration
+		rtt  int64 // ms
 		rate float64
 		ramp int64
 		far  bool
@@ -71,7 +71,7 @@ func TestGrid(t *testing.T) {
 		{268, 1000, 4095 * initialWindow, true},
 	} {
 		for _, w := range Grid() {
-			if w.RTT != tt.rtt*time.Millisecond || float64(w.Rate) != tt.rate*1e6 {
+			if w.RTT.Milliseconds() != tt.rtt || float64(w.Rate) != tt.rate*1e6 {
 				continue
 			}
 			if w.Ramp() != tt.ramp || w.Far() != tt.far {

@@ -25,9 +25,9 @@ const longest = 12_000_000
 // from a mobile phone at the edge of its cell to a server.
 func Grid() []Way {
 	var ways []Way
-	for _, rtt := range []time.Duration{5, 20, 69, 150, 268} {
+	for _, rtt := range []float64{5, 20, 69, 150, 268} {
 		for _, rate := range []lab.BitRate{1, 10, 100, 1000} {
-			ways = append(ways, Way{rtt * time.Millisecond, rate * lab.Mbit})
+			ways = append(ways, Way{time.Duration(rtt * float64(time.Millisecond)), rate * lab.Mbit})
 		}
 	}
 	return ways
