@@ -102,8 +102,9 @@ func (a *Auditor) fold(now time.Duration, p *peer, k key, residual float64) {
 		s := a.stratum(k.at(level))
 		s.tally.add(residual)
 		c := p.cell(now, s, &a.cfg)
-		c.add(now, a.cfg.Span, b)
-		c.speak(now, p.id, p.speaks(), &a.cfg)
+		if c.add(now, a.cfg.Span, b) {
+			c.speak(now, p.id, p.speaks(), &a.cfg)
+		}
 	}
 }
 
@@ -116,7 +117,7 @@ func (a *Auditor) stratum(k key) *stratum {
 }
 
 // sweepEvery is how many fetches pay for a look at one peer.
-const sweepEvery = 4
+const sweepEvery = 16
 
 // sweepOne now and then looks at one peer for voices that are too old, so that a peer who is gone
 // does not vote for ever.
@@ -135,14 +136,15 @@ func (a *Auditor) sweepOne(now time.Duration) {
 func (a *Auditor) peer(now time.Duration, name, groupName string) *peer {
 	p := a.peers[name]
 	if p == nil {
-		p = &peer{name: name, id: a.nextID(), since: now, slot: len(a.list), group: a.group(now, groupName)}
+		p = &peer{name: name, id: a.nextID(), since: now, slot: len(a.list), place: groupName, group: a.group(now, groupName)}
 		p.group.peers++
 		a.peers[name] = p
 		a.list = append(a.list, p)
 		return p
 	}
-	if p.group.name != groupName {
+	if p.place != groupName {
 		old := p.group
+		p.place = groupName
 		p.move(now, a.group(now, groupName), &a.cfg)
 		a.dropIfEmpty(old)
 	}

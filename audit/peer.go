@@ -30,7 +30,8 @@ type peer struct {
 	name   string
 	id     uint64
 	group  *group
-	slot   int // its place in the auditor's list
+	place  string // the group's name, at hand
+	slot   int    // its place in the auditor's list
 	since  time.Duration
 	charts [chartCount]ChartState
 	lie    LieKind
@@ -91,7 +92,7 @@ func (p *peer) median(s *stratum) float64 {
 	if s == nil {
 		return 0
 	}
-	if c := p.find(s); c != nil && c.older != nil {
+	if c := p.find(s); c != nil {
 		return c.older.quantile(0.5)
 	}
 	return 0
@@ -114,8 +115,8 @@ func (p *peer) cell(now time.Duration, s *stratum, cfg *Config) *cell {
 	panel := s.panelOf(p.group)
 	panel.cells++
 	if n := len(p.cells); n == cap(p.cells) {
-		// Not append's growth, which would end at 32.
-		p.cells = append(make([]cell, 0, min(max(2*n, levels), maxCells)), p.cells...)
+		// Not as append grows it: most peers have few, and keep them.
+		p.cells = append(make([]cell, 0, min(n+levels, maxCells)), p.cells...)
 	}
 	p.places[len(p.cells)] = uint16(s.key.index())
 	p.cells = append(p.cells, cell{stratum: s, panel: panel})

@@ -111,7 +111,7 @@ func (s *stratum) panelOf(g *group) *panel {
 // speak brings a cell's voice up to date, and with it its group's vote. may is whether the peer has
 // a voice at all.
 func (c *cell) speak(now time.Duration, id uint64, may bool, cfg *Config) {
-	if may = may && c.older != nil && c.older.n >= uint32(cfg.PairSamples); !may {
+	if may = may && c.older.n >= uint32(cfg.PairSamples); !may {
 		c.hush(now, id, cfg)
 		return
 	}
