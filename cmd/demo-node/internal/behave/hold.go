@@ -39,9 +39,9 @@ type holding struct {
 
 	mu     sync.Mutex
 	held   []pong // by when they are due; guarded by mu
+	ended  bool   // closed; guarded by mu
 	timers sync.WaitGroup
-	once   sync.Once
-	closed chan struct{}
+	closed chan struct{} // with ended
 }
 
 type pong struct {
@@ -103,8 +103,11 @@ func (h *holding) pass(out, p []byte) ([]byte, int) {
 // keep holds a pong back.
 func (h *holding) keep(frame []byte) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended {
+		return
+	}
 	h.held = append(h.held, pong{time.Now().Add(h.hold), [headerSize]byte(frame)})
-	h.mu.Unlock()
 	h.timers.Go(h.later)
 }
 
@@ -146,7 +149,12 @@ func (h *holding) release(out []byte) []byte {
 
 // Close closes the conn and drops what is held.
 func (h *holding) Close() error {
-	h.once.Do(func() { close(h.closed) })
+	h.mu.Lock()
+	if !h.ended {
+		h.ended = true
+		close(h.closed)
+	}
+	h.mu.Unlock()
 	err := h.Conn.Close()
 	h.timers.Wait()
 	return err

@@ -25,6 +25,9 @@ const (
 	// surveyLimit is how long one fetch of the survey may take. Shorter would
 	// end those of honest slow peers.
 	surveyLimit = 20 * time.Second
+	// grace is how long before its end the survey asks for nothing new. Longer
+	// lets slower peers end what they serve.
+	grace = 3 * time.Second
 	// pause is between two fetches of one peer.
 	pause = 20 * time.Millisecond
 	// lookEvery is how often the ranking is looked at for changes.
@@ -99,23 +102,24 @@ func (p *play) say(format string, args ...any) {
 	fmt.Fprintf(p.cfg.Live, "%5.1f s  %s\n", time.Since(p.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// survey asks each peer for data, all at once.
+// survey asks each peer for data, all at once. What is under way at its end may
+// end too, if that is soon: a fetch that we cut short says little of its peer.
 func (p *play) survey(ctx context.Context) {
-	left := time.Duration(float64(p.cfg.Length) * surveyShare)
-	ctx, cancel := context.WithTimeout(ctx, left)
+	end := time.Duration(float64(p.cfg.Length) * surveyShare)
+	ctx, cancel := context.WithTimeout(ctx, end)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, m := range p.members {
-		wg.Go(func() { p.ask(ctx, m) })
+		wg.Go(func() { p.ask(ctx, m, end-grace) })
 	}
 	wg.Wait()
 }
 
 // ask surveys one peer.
-func (p *play) ask(ctx context.Context, m Member) {
+func (p *play) ask(ctx context.Context, m Member, until time.Duration) {
 	others := p.others(m)
 	filling := true
-	for n := 0; ctx.Err() == nil; n++ {
+	for n := 0; ctx.Err() == nil && time.Since(p.began) < until; n++ {
 		hash, filler := p.stage.wanted[n%data], filling && n%(fillersEach+1) < fillersEach
 		if filler {
 			hash = p.stage.filler[n%data]

@@ -120,7 +120,12 @@ func (f *Fetcher) attempt(ctx context.Context, req Request, exclude []string, re
 	f.cfg.Log.Debug("plan", "hash", req.Hash.Short(), "peer", plan.Primary.Peer, "why", plan.Why.String())
 	j, size, err := f.run(ctx, req, plan)
 	for _, t := range j.all {
-		res.Parts = append(res.Parts, t.part(f.Now()))
+		p := t.part(f.Now())
+		res.Parts = append(res.Parts, p)
+		if p.Err != nil {
+			f.cfg.Log.Debug("transfer ended short", "hash", req.Hash.Short(), "peer", p.Peer, "role", p.Role, "bytes", p.Bytes, "took", p.Took,
+				"silent", f.Now()-time.Duration(t.last.Load()), "troubles", p.Troubles, "err", p.Err)
+		}
 		failed = append(failed, t.pick.Peer)
 	}
 	if len(j.all) == 0 {
