@@ -45,8 +45,16 @@ func (g *group) penalty(now time.Duration, c *Config) float64 {
 	return convictionCost * min(left/float64(max(g.proven, 1)), 1)
 }
 
+// convict counts a conviction of one of its peers.
 func (g *group) convict(now time.Duration, c *Config) {
 	g.convictions = g.convictions*decay(now-g.convictedAt, c.HalfGroup) + 1
+	g.convictedAt = now
+}
+
+// harbour is convict for a peer that was convicted elsewhere. It makes one conviction of none, and adds
+// to none that is there, so that moving to and fro makes no group worse than that.
+func (g *group) harbour(now time.Duration, c *Config) {
+	g.convictions = max(g.convictions*decay(now-g.convictedAt, c.HalfGroup), 1)
 	g.convictedAt = now
 }
 

@@ -12,6 +12,10 @@ const (
 	mostIndices = 6
 	// rescored is how many peers of an index are looked at anew in turn at each use, for ageing.
 	rescored = 32
+	// swept is the same after the prior has moved, until all have been looked at.
+	swept = 160
+	// priorMoved is by how much the prior must differ for that, as a share.
+	priorMoved = 0.05
 	// seenMost bounds how many peers a choice looks at, however many it may not take.
 	seenMost = 512
 	// demotedBehind is added to the key of the demoted, in seconds: behind all others.
@@ -31,6 +35,8 @@ type index struct {
 	isDue  []bool
 	due    []int32
 	turn   int
+	sweep  int     // how many are still to be looked at since the prior moved
+	prior  float64 // at the last sweep
 	used   uint64
 }
 
@@ -66,6 +72,7 @@ func (x *index) size() int64 { return int64(3) << (x.bits - 1) / 2 }
 
 // build makes an index from nothing.
 func (r *Ranker) build(x *index, now time.Duration) {
+	x.prior, x.sweep = r.population.prior, 0
 	x.leaves = 64
 	for x.leaves < len(r.slots) {
 		x.leaves *= 2
@@ -92,7 +99,15 @@ func (r *Ranker) settle(x *index, now time.Duration) {
 		r.rekey(x, int(slot), now)
 	}
 	x.due = x.due[:0]
-	for range min(rescored, len(r.slots)) {
+	if math.Abs(r.population.prior/x.prior-1) > priorMoved {
+		x.prior, x.sweep = r.population.prior, len(r.slots)
+	}
+	turns := rescored
+	if x.sweep > 0 {
+		turns = swept
+		x.sweep -= swept
+	}
+	for range min(turns, len(r.slots)) {
 		x.turn = (x.turn + 1) % len(r.slots)
 		r.rekey(x, x.turn, now)
 	}

@@ -257,6 +257,9 @@ func (r *Ranker) regroup(now time.Duration, p *peer, name Group) {
 		old.proven--
 		p.group.proven++
 	}
+	if p.demoted { // a convict brings it along, or moving would be worth something
+		p.group.harbour(now, &r.cfg)
+	}
 	r.population.vote(p, rate)
 	p.joins = len(p.group.peers) - 1
 	r.dropGroup(now, old)
