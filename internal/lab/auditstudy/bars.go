@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -80,8 +81,8 @@ func (b bar) String() string {
 	return fmt.Sprintf("%s  %-82s "+b.format+" (%s "+b.format+")", verdict, b.what, b.value, sign, b.max)
 }
 
-// bars returns those of one scenario. calm is the one without hostile groups on the same population.
-func (o *outcome) bars(calm *outcome) []bar {
+// bars returns those of one scenario.
+func (o *outcome) bars() []bar {
 	if o.scenario.shown {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (o *outcome) bars(calm *outcome) []bar {
 		bars = append(bars, bar{name + "normal peers ever overclaims, %", 100 * o.ever(normal, audit.Overclaims), 1, false, "%.2f"})
 	}
 	bars = append(bars, o.attackBars(name)...)
-	return append(bars, o.thresholdBars(name, calm)...)
+	return append(bars, o.thresholdBars(name)...)
 }
 
 // attackBars are those of the attacks that have one.
@@ -125,9 +126,10 @@ func (o *outcome) attackBars(name string) (bars []bar) {
 }
 
 // thresholdBars say how far hostile groups move the threshold: within the clamp after it, and on the
-// base population by a factor before it. (The factor is that of the honest votes' quartiles; on a
-// population whose groups are further apart it is larger, and the table has it.)
-func (o *outcome) thresholdBars(name string, calm *outcome) []bar {
+// base population by a factor before it, in the strata where they have a third of the votes at most.
+// (The factor is that of the honest votes' quartiles; on a population whose groups are further apart
+// it is larger, and the table has it.)
+func (o *outcome) thresholdBars(name string) []bar {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range o.seeds {
 		for _, s := range r.strata {
@@ -141,34 +143,51 @@ func (o *outcome) thresholdBars(name string, calm *outcome) []bar {
 	if o.scenario.hostile == 0 || o.scenario.pop.Name != Base.Name {
 		return bars
 	}
-	shifts := o.shifts(calm)
+	f := factors(o.shifts(), 1.0/3)
 	return append(bars,
-		bar{name + "threshold before the clamp, largest factor", quantile(shifts, 1), 1.5, false, "%.2f"},
-		bar{name + "threshold before the clamp, smallest factor", quantile(shifts, 0), 0.65, true, "%.2f"})
+		bar{name + "threshold before the clamp, largest factor", quantile(f, 1), 1.5, false, "%.2f"},
+		bar{name + "threshold before the clamp, smallest factor", quantile(f, 0), 0.65, true, "%.2f"})
 }
 
-// shifts returns, sorted, by which factor the threshold before the clamp differs from that of the
-// same seed and stratum, merged as far, without hostile groups.
-func (o *outcome) shifts(calm *outcome) []float64 {
-	var out []float64
-	for i, r := range o.seeds {
+// shift is what hostile votes did to one stratum.
+type shift struct {
+	factor float64 // of the threshold before the clamp
+	share  float64 // of the votes that were hostile
+}
+
+// shifts returns, sorted by factor, what hostile votes did to the strata, which are merged as far
+// with and without them.
+func (o *outcome) shifts() []shift {
+	var out []shift
+	for _, r := range o.seeds {
 		for _, s := range r.strata {
-			t, found := find(calm.seeds[i].strata, s)
-			alike := !s.Threshold.Thin && !t.Threshold.Thin && s.Threshold.Merged == t.Threshold.Merged
-			if found && alike && t.Threshold.Raw > 0 {
-				out = append(out, s.Threshold.Raw/t.Threshold.Raw)
+			with, without := s.Threshold, find(r.without, s).Threshold
+			if with.Thin || without.Thin || with.Merged != without.Merged || without.Raw <= 0 {
+				continue
 			}
+			out = append(out, shift{with.Raw / without.Raw, float64(with.Voters-without.Voters) / float64(with.Voters)})
 		}
 	}
-	return sorted(out)
+	slices.SortFunc(out, func(a, b shift) int { return cmp.Compare(a.factor, b.factor) })
+	return out
 }
 
-// find returns the stratum of the same bounds.
-func find(in []audit.Stratum, like audit.Stratum) (audit.Stratum, bool) {
+// factors returns the factors of the shifts where the hostile had no more than a share of the votes.
+func factors(shifts []shift, share float64) (out []float64) {
+	for _, s := range shifts {
+		if s.share <= share {
+			out = append(out, s.factor)
+		}
+	}
+	return out
+}
+
+// find returns the stratum of the same bounds, or a thin one.
+func find(in []audit.Stratum, like audit.Stratum) audit.Stratum {
 	for _, s := range in {
 		if s.SizeFrom == like.SizeFrom && s.RTTFrom == like.RTTFrom && s.Lossy == like.Lossy {
-			return s, true
+			return s
 		}
 	}
-	return audit.Stratum{}, false
+	return audit.Stratum{Threshold: audit.Threshold{Thin: true}}
 }

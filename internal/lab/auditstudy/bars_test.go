@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // A small study meets the bars that it is large enough for: all but the factors before the clamp,
-// which want more groups. The seed makes it the same every time.
+// which want more groups in a stratum. The seed makes it the same every time.
 func TestSmallStudyMeetsTheBars(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -20,7 +21,7 @@ func TestSmallStudyMeetsTheBars(t *testing.T) {
 	outcomes := runAll(all[:5], options{fetches: 60_000, attempts: 150, seeds: 1, first: 1000, progress: t.Output()})
 	for i := range outcomes {
 		o := &outcomes[i]
-		for _, b := range o.bars(calmOf(outcomes, o)) {
+		for _, b := range o.bars() {
 			if !strings.Contains(b.what, "before the clamp") && !b.met() {
 				t.Error(b)
 			}
@@ -73,18 +74,24 @@ func TestPerMillionAndEver(t *testing.T) {
 }
 
 func TestShiftsCompareLikeWithLike(t *testing.T) {
-	stratum := func(size int64, merged int, raw float64) audit.Stratum {
-		return audit.Stratum{SizeFrom: size, Threshold: audit.Threshold{Raw: raw, Merged: merged}}
+	stratum := func(size int64, merged, voters int, raw float64) audit.Stratum {
+		return audit.Stratum{SizeFrom: size, Threshold: audit.Threshold{Raw: raw, Merged: merged, Voters: voters}}
 	}
-	calm := outcome{seeds: []result{{strata: []audit.Stratum{stratum(1, 0, 0.5), stratum(2, 1, 0.5), stratum(4, 0, 0)}}}}
-	other := outcome{seeds: []result{{strata: []audit.Stratum{
-		stratum(1, 0, 0.6), // the same: a factor of 1.2
-		stratum(2, 0, 9),   // merged differently
-		stratum(3, 0, 9),   // not there before
-		stratum(4, 0, 9),   // no vote before
-	}}}}
-	got := other.shifts(&calm)
-	if len(got) != 1 || got[0] < 1.19 || got[0] > 1.21 {
-		t.Errorf("%v, want 1.2 alone", got)
+	o := outcome{seeds: []result{{
+		without: []audit.Stratum{stratum(1, 0, 20, 0.5), stratum(2, 1, 20, 0.5), stratum(4, 0, 20, 0), stratum(5, 0, 20, 0.5)},
+		strata: []audit.Stratum{
+			stratum(1, 0, 25, 0.6), // the same: a factor of 1.2 by a fifth of the votes
+			stratum(2, 0, 25, 9),   // merged differently
+			stratum(3, 0, 25, 9),   // not there without
+			stratum(4, 0, 25, 9),   // no vote without
+			stratum(5, 0, 40, 1),   // a factor of 2 by half of the votes
+		},
+	}}}
+	got := o.shifts()
+	if len(got) != 2 || math.Abs(got[0].factor-1.2) > 1e-9 || math.Abs(got[0].share-0.2) > 1e-9 || got[1].share != 0.5 {
+		t.Errorf("%v", got)
+	}
+	if f := factors(got, 1.0/3); len(f) != 1 {
+		t.Errorf("%v where at most a third", f)
 	}
 }

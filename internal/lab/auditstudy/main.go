@@ -92,7 +92,7 @@ func barTable(out io.Writer, outcomes []outcome) bool {
 	fmt.Fprintln(out, "\nBars")
 	met, n := true, 0
 	for i := range outcomes {
-		for _, b := range outcomes[i].bars(calmOf(outcomes, &outcomes[i])) {
+		for _, b := range outcomes[i].bars() {
 			fmt.Fprintln(out, b)
 			met = met && b.met()
 			n++

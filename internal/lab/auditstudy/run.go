@@ -34,7 +34,9 @@ func (c *count) add(o count) {
 type result struct {
 	counts [kinds]count
 	strata []audit.Stratum
-	delays [][]int // by attack
+	// without is what the strata would have been, had the hostile not voted.
+	without []audit.Stratum
+	delays  [][]int // by attack
 }
 
 // run feeds fetches (honest ones; the hostile come on top) of a scenario to an auditor, then has the
@@ -64,6 +66,12 @@ func run(s scenario, seed uint64, fetches, attempts int) result {
 	for _, t := range attacks {
 		r.delays = append(r.delays, t.try(a, now, s.pop, rng, attempts))
 	}
+	for i := range c.peers {
+		if c.peers[i].kind == hostile {
+			a.Forget(now, c.peers[i].name)
+		}
+	}
+	r.without = a.Strata()
 	return r
 }
 

@@ -74,44 +74,43 @@ func fetches(n int) string {
 }
 
 // thresholdTable prints the votes' medians before the clamp, over strata and seeds, and by which
-// factor they differ from those without hostile groups.
+// factor they differ from the medians of the same votes without the hostile ones.
 func thresholdTable(out io.Writer, outcomes []outcome) {
-	fmt.Fprintln(out, "\nThresholds of the strata at the end of a run")
+	fmt.Fprintln(out, "\nThresholds of the strata at the end of a run, and what hostile votes do to them")
 	t := newTable(out)
-	fmt.Fprintln(t, "scenario\tstrata\tthin\tmerged\tbefore the clamp: least\tmedian\tlargest\tfactor: least\tmedian\tlargest")
+	fmt.Fprintln(t, "scenario\tstrata\tthin\tmerged\tbefore the clamp: least\tmedian\tlargest\t"+
+		"hostile votes: median\tlargest\tfactor: least\tmedian\tlargest\twhere at most a third: least\tlargest")
 	for i := range outcomes {
-		o := &outcomes[i]
-		var raw []float64
-		thin, merged := 0, 0
-		for _, r := range o.seeds {
-			for _, s := range r.strata {
-				if s.Threshold.Thin {
-					thin++
-					continue
-				}
-				if s.Threshold.Merged > 0 {
-					merged++
-				}
-				raw = append(raw, s.Threshold.Raw)
-			}
-		}
-		raw = sorted(raw)
-		f := o.shifts(calmOf(outcomes, o))
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\n", o.scenario.name, len(raw)+thin, thin, merged,
-			quantile(raw, 0), quantile(raw, 0.5), quantile(raw, 1), quantile(f, 0), quantile(f, 0.5), quantile(f, 1))
+		outcomes[i].thresholdRow(t)
 	}
 	t.Flush()
 }
 
-// calmOf returns the outcome on the same population without hostile groups.
-func calmOf(outcomes []outcome, o *outcome) *outcome {
-	for i := range outcomes {
-		c := &outcomes[i]
-		if c.scenario.hostile == 0 && c.scenario.pop.Name == o.scenario.pop.Name {
-			return c
+func (o *outcome) thresholdRow(t io.Writer) {
+	var raw, shares []float64
+	thin, merged := 0, 0
+	for _, r := range o.seeds {
+		for _, s := range r.strata {
+			if s.Threshold.Thin {
+				thin++
+				continue
+			}
+			if s.Threshold.Merged > 0 {
+				merged++
+			}
+			raw = append(raw, s.Threshold.Raw)
 		}
 	}
-	return o
+	shifts := o.shifts()
+	for _, s := range shifts {
+		shares = append(shares, s.share)
+	}
+	raw, shares = sorted(raw), sorted(shares)
+	f, third := factors(shifts, 1), factors(shifts, 1.0/3)
+	fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t%.0f %%\t%.0f %%\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\n",
+		o.scenario.name, len(raw)+thin, thin, merged, quantile(raw, 0), quantile(raw, 0.5), quantile(raw, 1),
+		100*quantile(shares, 0.5), 100*quantile(shares, 1), quantile(f, 0), quantile(f, 0.5), quantile(f, 1),
+		quantile(third, 0), quantile(third, 1))
 }
 
 // freeTable prints what each chart leaves free.
