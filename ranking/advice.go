@@ -168,6 +168,7 @@ func (r *Ranker) advise(now time.Duration, f *Fetch) Advice {
 	a := Advice{Kind: Wait, Again: f.again(now)}
 	a.Left = f.left(now)
 	a.Trouble = f.trouble(now, a.Left)
+	f.troubled = a.Trouble
 	switch a.Trouble {
 	case NoTrouble:
 		return a
@@ -291,7 +292,7 @@ func (r *Ranker) hedgeFor(now time.Duration, f *Fetch, was Advice) (Pick, bool) 
 // mayHedge says whether extra bytes may be spent on it: within the budget, and within what its peer may
 // cost us.
 func (r *Ranker) mayHedge(now time.Duration, f *Fetch, bytes int64) bool {
-	return f.peer.costs.left(now) > 0 && r.budget.left(now, f.job.purse(Hedge)) >= bytes
+	return (f.troubled == AtRisk || f.peer.costs.left(now) > 0) && r.budget.left(now, f.job.purse(Hedge)) >= bytes
 }
 
 // mayReset says whether ending the connection may be advised: it is dead by all signs, nothing else

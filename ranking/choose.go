@@ -15,8 +15,8 @@ const (
 	finalists = 48
 	// finalistsOfGroup is how many of one group may be among them.
 	finalistsOfGroup = 8
-	// unmoved is by how much others may be slower than a peer that serves a higher priority and still
-	// be preferred to it.
+	// unmoved is by how much others may be slower and still be preferred to a peer that serves a higher
+	// priority, or for what must not be late to one that has cost us its hedges of the day.
 	unmoved = 2
 )
 
@@ -25,7 +25,7 @@ type tier uint8
 
 const (
 	sound      tier = iota
-	unreliable      // its size is disputed, or it has cost its hedges, or was told to be dropped
+	unreliable      // its size is disputed, or it is to be dropped
 	outcast         // demoted
 )
 
@@ -69,7 +69,7 @@ func (r *Ranker) Choose(now time.Duration, q Query) (Plan, error) {
 // ask gathers the candidates.
 func (r *Ranker) ask(now time.Duration, q Query) (ask, error) {
 	r.now = now
-	r.population.renew(now, float64(r.cfg.Prior))
+	r.population.renew(now, &r.cfg)
 	a := ask{Query: q, now: now, size: q.Size}
 	if q.Datum != "" {
 		a.view = r.book.view(q.Datum, r.aged)
@@ -141,10 +141,11 @@ func (r *Ranker) candidate(a *ask, p *peer) candidate {
 	switch {
 	case p.demoted && !r.cfg.Dry:
 		c.tier = outcast
-	case p.dropped && !r.cfg.Dry && !p.pinned,
-		(a.Critical || a.Deadline > 0) && p.costs.left(a.now) == 0,
-		r.contradicts(a, p):
+	case p.dropped && !r.cfg.Dry && !p.pinned, r.contradicts(a, p):
 		c.tier = unreliable
+	}
+	if (a.Critical || a.Deadline > 0) && p.costs.left(a.now) == 0 {
+		c.time *= unmoved
 	}
 	return c
 }

@@ -44,7 +44,7 @@ func (r *Ranker) Churn(now time.Duration) []Departure {
 	if _, held := r.us.held(now); held {
 		return nil
 	}
-	r.population.renew(now, float64(r.cfg.Prior))
+	r.population.renew(now, &r.cfg)
 	all := r.leavers(now)
 	connected := len(r.slots) - len(r.free)
 	quota := max(int64(float64(connected)*r.cfg.ChurnShare), 1) - r.churned.sum(now)

@@ -15,6 +15,14 @@ const (
 	failureLeast = 3
 	// lateAfter times the expected time a fetch is late: hedged, and held against its peer if given up.
 	lateAfter = 2
+	// behindAt of the expected time a fetch of which less than behindGot has come is far behind. A slow
+	// start has more than half of its bytes by then.
+	behindAt, behindGot = 0.75, 0.25
+	// lossShare of the packets out of order is a hint that the path loses some: a few are reordered on
+	// any path, and a hint that comes always says nothing.
+	lossShare = 0.0005
+	// segment is the usual size of a packet's payload.
+	segment = 1448
 	// defaultTypical is the log of the usual size before any: 1 MiB.
 	defaultTypical = 13.86
 	// clearAfter is how long a peer must have been without trouble for its trouble to be evidence of
@@ -22,10 +30,17 @@ const (
 	clearAfter = time.Hour
 )
 
-// elapsed is how long the fetch took, and how much of it was ours.
+// elapsed is how long the fetch took, and how much of it was ours. Waiting for our credit that our
+// window makes unavoidable is neither: the prediction has it, and users wait for it.
 func (f *Fetch) elapsed(reading burst.Reading) (all, ours time.Duration) {
 	all = f.receivedAt - f.began
 	ours = min(max(reading.Ours-f.startOurs, 0), all)
+	if ours == 0 || f.pick.path.StreamWindow <= 0 {
+		return all, ours
+	}
+	if p := Predict(max(f.got, 1), f.pick.path); p.CreditLimited {
+		ours = max(ours-p.Ramp, 0)
+	}
 	return all, ours
 }
 
@@ -54,13 +69,16 @@ func (f *Fetch) expected() float64 {
 	return max(e, f.pick.claim.Total.Seconds(), 1e-6)
 }
 
-// late says whether it takes far longer than expected, or has stalled.
+// late says whether it takes far longer than expected, has stalled, or is far behind: of a peer that
+// withholds behind a copy's back nothing else would ever be seen.
 func (f *Fetch) late(now time.Duration) bool {
 	at := now
 	if f.received {
 		at = f.receivedAt
 	}
-	return (at-f.began).Seconds() > lateAfter*f.expected() || at-f.lastAt > f.stallAfter()
+	took, expected := (at - f.began).Seconds(), f.expected()
+	behind := took > behindAt*expected && float64(f.got) < behindGot*float64(f.pick.bytes)
+	return behind || took > lateAfter*expected || at-f.lastAt > f.stallAfter()
 }
 
 // record is the fetch as the audit wants it.
@@ -76,9 +94,6 @@ func (r *Ranker) record(now time.Duration, f *Fetch, reading burst.Reading, fail
 		Actual: actual, Ours: ours, ExpectedTTFB: claim.FirstByte(),
 		Stalled: stalled, Echoes: echoes, Loss: lossOf(f, reading),
 		AppRTT: reading.P95RTT, Critical: f.job.plan.Critical, Failed: failed,
-	}
-	if claim.CreditLimited { // the claim contains the waiting for our credit
-		rec.Ours = max(ours-claim.Ramp, 0)
 	}
 	if f.pick.claimed {
 		rec.ClaimError = duration(f.pick.claimErr.Seconds() * float64(all) / float64(max(f.all, 1)))
@@ -99,7 +114,7 @@ func (r *Ranker) record(now time.Duration, f *Fetch, reading burst.Reading, fail
 
 func lossOf(f *Fetch, reading burst.Reading) audit.Loss {
 	switch {
-	case reading.OutOfOrder > f.startLoss:
+	case reading.OutOfOrder > f.startLoss+uint64(lossShare*float64(f.got)/segment):
 		return audit.LossSeen
 	case reading.KernelRTT > 0:
 		return audit.LossClear

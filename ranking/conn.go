@@ -48,6 +48,7 @@ type conn struct {
 	lastAsked   time.Duration // when the last answer was due
 	outstanding int64
 	forged      uint64 // of the reading, told to the audit already
+	skipsTold   bool
 }
 
 // base is the least round trip that anything vouches for, so that holding echoes buys nothing.

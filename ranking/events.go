@@ -36,13 +36,16 @@ const (
 	Hedged
 	// CriticalMissed: a critical fetch failed.
 	CriticalMissed
+	// EchoesMissing: of a hundred cookies or more a peer left more than one in twenty unanswered, which
+	// no multiplexer we know does by itself. They count in its round trip at their age.
+	EchoesMissing
 
 	eventKinds
 )
 
 var eventNames = [eventKinds]string{
 	"verdict_changed", "demoted", "redeemed", "drop_now", "size_lie", "attester_fault",
-	"eclipse_suspected", "hold_began", "hold_ended", "hedged", "critical_missed",
+	"eclipse_suspected", "hold_began", "hold_ended", "hedged", "critical_missed", "echoes_missing",
 }
 
 // String returns the kind as a label: lower case, underscores.

@@ -35,6 +35,7 @@ type Fetch struct {
 	reserved                           reservation
 	holdsReserve                       bool
 	dropTold                           bool
+	troubled                           Trouble // at the last advice
 	verdict                            audit.Verdict
 }
 
@@ -138,7 +139,10 @@ func (r *Ranker) addTo(now time.Duration, f *Fetch, p Pick) (*Fetch, error) {
 	}
 	if p.Role == Hedge {
 		j.hedges++
-		f.peer.costs.charge(now)
+		if f.troubled != AtRisk { // to hedge for a deadline of ours is not its doing
+			f.peer.costs.charge(now)
+			r.touch(f.peer)
+		}
 		r.tally.Hedges++
 		r.tell(now, Hedged, f.peer, j.plan.Datum, fmt.Sprintf("%d bytes asked of %s instead", p.bytes, p.Peer))
 	}

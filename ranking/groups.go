@@ -33,6 +33,11 @@ type group struct {
 	stale  bool    // median is to be made anew
 }
 
+// forgettable says that it has no peers, nor anything to be held for.
+func (g *group) forgettable(now time.Duration, c *Config) bool {
+	return len(g.peers) == 0 && g.convictions*decay(now-g.convictedAt, c.HalfGroup) < 0.05
+}
+
 func (g *group) aged(now time.Duration) bool { return now-g.since >= agedAfter }
 
 // penalty is what its newcomers are held for, as a share of their time: what its members did, on
@@ -96,7 +101,8 @@ func (o *population) vote(p *peer, rate float64) {
 
 // renew brings the prior up to date if it is too old. The configured one votes like a group, which
 // is all there is in the beginning, and holds a first group back from making the prior alone.
-func (o *population) renew(now time.Duration, configured float64) {
+func (o *population) renew(now time.Duration, cfg *Config) {
+	configured := float64(cfg.Prior)
 	if o.prior > 0 && now-o.priorAt < priorEvery {
 		return
 	}
@@ -109,8 +115,10 @@ func (o *population) renew(now time.Duration, configured float64) {
 	}
 	o.stale = o.stale[:0]
 	all := append(o.scratch[:0], configured)
-	for _, g := range o.groups {
-		if g.median > 0 {
+	for name, g := range o.groups {
+		if g.forgettable(now, cfg) {
+			delete(o.groups, name)
+		} else if g.median > 0 {
 			all = append(all, g.median)
 		}
 	}

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/assay-mux/assay/audit"
@@ -39,7 +40,7 @@ func (r *Ranker) Poll(now time.Duration) {
 		stale = append(stale, p.conns...)
 		r.consider(now, p)
 	}
-	r.population.renew(now, float64(r.cfg.Prior))
+	r.population.renew(now, &r.cfg)
 	r.expirePlans(now)
 	r.debts.expire(now)
 	r.noteHold(now)
@@ -72,6 +73,10 @@ func (r *Ranker) take(now time.Duration, c *conn, reading burst.Reading) {
 	for ; c.forged < reading.Forged && c.forged < uint64(r.cfg.Audit.ForgedEchoes); c.forged++ {
 		v := r.auditor.Lie(now, p.id, string(p.group.name), audit.ForgedEcho, "echoed cookies that were never issued")
 		r.judge(now, p, v)
+	}
+	if !c.skipsTold && reading.Issued >= 100 && reading.Skipped > reading.Issued/20 {
+		c.skipsTold = true
+		r.tell(now, EchoesMissing, p, "", fmt.Sprintf("%d of %d cookies", reading.Skipped, reading.Issued))
 	}
 	p.renew(now)
 	r.touch(p)

@@ -42,7 +42,7 @@ func (r *Ranker) Rank(now time.Duration, size int64, most int) []Standing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now = now
-	r.population.renew(now, float64(r.cfg.Prior))
+	r.population.renew(now, &r.cfg)
 	size = min(max(size, 1), MaxSize)
 	all := make([]candidate, 0, min(most+finalists, len(r.slots)))
 	a := ask{now: now, size: size}
@@ -75,7 +75,7 @@ func (r *Ranker) Standing(now time.Duration, peer string, size int64) (Standing,
 	if p == nil {
 		return Standing{}, ErrUnknownPeer
 	}
-	r.population.renew(now, float64(r.cfg.Prior))
+	r.population.renew(now, &r.cfg)
 	size = min(max(size, 1), MaxSize)
 	return r.standing(now, p, size, r.expect(p, size, now)), nil
 }
@@ -104,7 +104,7 @@ func (r *Ranker) ChunkSize(now time.Duration, peer string, within time.Duration)
 	if p == nil {
 		return 0, ErrUnknownPeer
 	}
-	r.population.renew(now, float64(r.cfg.Prior))
+	r.population.renew(now, &r.cfg)
 	fits := func(n int64) bool { return r.expect(p, n, now).time <= within.Seconds() }
 	if !fits(1) {
 		return 0, nil

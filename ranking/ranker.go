@@ -267,8 +267,7 @@ func (r *Ranker) regroup(now time.Duration, p *peer, name Group) {
 
 // dropGroup forgets a group without peers, unless it is still held for what some of it did.
 func (r *Ranker) dropGroup(now time.Duration, g *group) {
-	if len(g.peers) == 0 && g.convictions*decay(now-g.convictedAt, r.cfg.HalfGroup) < 0.05 {
-		g.median = 0
+	if g.forgettable(now, &r.cfg) {
 		delete(r.population.groups, g.name)
 	}
 }
