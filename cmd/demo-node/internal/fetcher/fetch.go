@@ -88,7 +88,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req Request) (Result, error) {
 		if ctx.Err() != nil {
 			return res, context.Cause(ctx)
 		}
-		if req.Alone || len(failed) == 0 {
+		if req.Alone || len(failed) == 0 || fatal(err) {
 			return res, plain(err)
 		}
 		exclude = append(exclude, failed...)
@@ -131,16 +131,13 @@ func (f *Fetcher) attempt(ctx context.Context, req Request, exclude []string, re
 	if len(j.all) == 0 {
 		failed = append(failed, plan.Primary.Peer)
 	}
-	if errors.Is(err, store.ErrMismatch) && len(j.all) > 1 {
-		failed = j.single(failed)
+	if errors.Is(err, store.ErrMismatch) {
+		// Where the bytes of several were wrong together it is not known whose:
+		// only the last is not asked again, so that it ends.
+		failed = failed[len(failed)-1:]
 	}
 	return size, failed, err
 }
-
-// single leaves those in that may still be asked alone: where the bytes of
-// several peers together were wrong it is not known whose were, and only the
-// last is left out, so that it ends.
-func (j *job) single(failed []string) []string { return failed[len(failed)-1:] }
 
 func (t *transfer) part(now time.Duration) Part {
 	p := Part{

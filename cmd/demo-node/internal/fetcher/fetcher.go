@@ -50,14 +50,16 @@ type Fetcher struct {
 	wg     sync.WaitGroup // of all goroutines
 
 	mu    sync.Mutex
-	conns map[ranking.Conn]session // guarded by mu
-	sizes map[wire.Hash]int64      // of verified data, in bytes; guarded by mu
+	conns map[ranking.Conn]*session // guarded by mu
+	sizes map[wire.Hash]int64       // of verified data, in bytes; guarded by mu
 }
 
 // session is a connection to a peer.
 type session struct {
-	id   string
-	peer *node.Peer
+	id     string
+	peer   *node.Peer
+	users  int  // transfers under way
+	doomed bool // to be ended once there are none
 }
 
 // mostSizes bounds what is remembered of verified data.
@@ -71,7 +73,7 @@ func New(cfg Config) *Fetcher {
 	if cfg.Events == nil {
 		cfg.Events = func(ranking.Event) {}
 	}
-	f := &Fetcher{cfg: cfg, base: time.Now(), conns: make(map[ranking.Conn]session), sizes: make(map[wire.Hash]int64)}
+	f := &Fetcher{cfg: cfg, base: time.Now(), conns: make(map[ranking.Conn]*session), sizes: make(map[wire.Hash]int64)}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.wg.Go(f.poll)
 	return f
@@ -110,15 +112,24 @@ func (f *Fetcher) drain() {
 	}
 }
 
-// drop ends the sessions of a peer.
+// drop ends the sessions of a peer once nothing comes over them any more: if
+// nobody else has what it sends, late is better than never.
 func (f *Fetcher) drop(id string) {
-	f.cfg.Log.Warn("peer dropped, it did not deliver in time", "peer", id)
+	f.cfg.Log.Warn("peer to be dropped, it did not deliver in time", "peer", id)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range f.conns {
 		if s.id == id {
-			f.wg.Go(s.peer.Disconnect)
+			s.doomed = true
+			f.endDoomed(s)
 		}
+	}
+}
+
+// endDoomed ends a session that is to be dropped and is idle. Needs mu.
+func (f *Fetcher) endDoomed(s *session) {
+	if s.doomed && s.users == 0 {
+		f.wg.Go(s.peer.Disconnect)
 	}
 }
 
@@ -130,7 +141,7 @@ func (f *Fetcher) Join(ctx context.Context, id string, addr netip.Addr, p *node.
 		return nil, fmt.Errorf("%s: %w", id, err)
 	}
 	f.mu.Lock()
-	f.conns[conn] = session{id, p}
+	f.conns[conn] = &session{id: id, peer: p}
 	f.mu.Unlock()
 	f.wg.Go(func() { f.await(conn, p) })
 	offers, err := p.List(ctx)
@@ -159,14 +170,22 @@ func (f *Fetcher) await(conn ranking.Conn, p *node.Peer) {
 	_ = f.cfg.Ranker.Leave(f.Now(), conn)
 }
 
-// over is the peer at the other end of a connection.
-func (f *Fetcher) over(conn ranking.Conn) (*node.Peer, error) {
+// enter is the peer at the other end of a connection, for a transfer: call leave
+// when that has ended.
+func (f *Fetcher) enter(conn ranking.Conn) (p *node.Peer, leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s, ok := f.conns[conn]; ok {
-		return s.peer, nil
+	s := f.conns[conn]
+	if s == nil {
+		return nil, nil, ErrUnwatched
 	}
-	return nil, ErrUnwatched
+	s.users++
+	return s.peer, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		s.users--
+		f.endDoomed(s)
+	}, nil
 }
 
 // size is that of a datum that was verified before, 0 of others: the ranker

@@ -35,7 +35,7 @@ func (f *Fetcher) run(ctx context.Context, req Request, plan ranking.Plan) (*job
 	defer j.close()
 	fetch, err := f.cfg.Ranker.Begin(f.Now(), plan)
 	if err != nil {
-		return j, 0, err
+		return j, 0, theirs{err} // its peer has left since
 	}
 	if err := j.start(fetch, nil); err != nil {
 		return j, 0, err
@@ -53,13 +53,14 @@ func (f *Fetcher) run(ctx context.Context, req Request, plan ranking.Plan) (*job
 // start begins a transfer.
 func (j *job) start(fetch *ranking.Fetch, parent *transfer) error {
 	pick := fetch.Pick()
-	peer, err := j.f.over(pick.Conn)
+	peer, leave, err := j.f.enter(pick.Conn)
 	if err != nil {
 		fetch.Fail(j.f.Now(), ranking.Disconnected)
-		return err
+		return theirs{err}
 	}
 	sp, err := newSpool()
 	if err != nil {
+		leave()
 		fetch.Abort(j.f.Now())
 		return err
 	}
@@ -72,6 +73,7 @@ func (j *job) start(fetch *ranking.Fetch, parent *transfer) error {
 	j.live++
 	j.f.wg.Go(func() {
 		t.err = t.read(ctx, j.hash, j.f.Now)
+		leave()
 		close(t.ended)
 		j.ends <- t
 	})

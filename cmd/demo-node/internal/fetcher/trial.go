@@ -30,11 +30,12 @@ func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash) {
 	ctx, cancel := context.WithTimeout(f.ctx, trialLimit)
 	defer cancel()
 	defer func() { fetch.Abort(f.Now()) }() // does nothing once the outcome is told
-	peer, err := f.over(fetch.Pick().Conn)
+	peer, leave, err := f.enter(fetch.Pick().Conn)
 	if err != nil {
 		fetch.Fail(f.Now(), ranking.Disconnected)
 		return
 	}
+	defer leave()
 	sp, err := newSpool()
 	if err != nil {
 		return

@@ -1,0 +1,264 @@
+package fetcher
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/assay-mux/assay/audit"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
+	"github.com/assay-mux/assay/ranking"
+)
+
+func TestFetch(t *testing.T) {
+	data, hash := datum(1, 500_000)
+	_, s := files(t, data)
+	h := newHost(t, nil)
+	p := h.join("alice", s, behave.Behaviour{Disk: 1e6}) // not us who is slower
+	res := h.want(Request{Hash: hash}, data)
+	if res.From() != "alice" || len(res.Parts) != 1 || res.Parts[0].Role != ranking.Primary || res.Parts[0].Bytes != int64(len(data)) || res.Predicted <= 0 {
+		t.Errorf("result %+v", res)
+	}
+	if st := h.standing("alice"); st.Completions != 1 || st.Failures != 0 || st.Bytes != int64(len(data)) {
+		t.Errorf("standing %+v", st)
+	}
+	h.idle(p, "alice")
+	// Its size is remembered, so that it can be fetched again.
+	if again := h.want(Request{Hash: hash}, data); again.Size != res.Size {
+		t.Errorf("again %d bytes", again.Size)
+	}
+}
+
+func TestNobodyHasIt(t *testing.T) {
+	data, _ := datum(1, 1000)
+	_, s := files(t, data)
+	h := newHost(t, nil)
+	if _, err := h.Fetch(t.Context(), Request{Hash: wire.Hash{1}}); !errors.Is(err, wire.ErrNotFound) {
+		t.Errorf("with no peer: %v", err)
+	}
+	h.join("alice", s, behave.Behaviour{})
+	if _, err := h.Fetch(t.Context(), Request{Hash: wire.Hash{1}}); !errors.Is(err, wire.ErrNotFound) {
+		t.Errorf("that nobody offers: %v", err)
+	}
+	_, hash := datum(1, 1000)
+	if _, err := h.Fetch(t.Context(), Request{Hash: hash, Exclude: []string{"alice"}}); !errors.Is(err, ErrNobody) {
+		t.Errorf("with its holder excluded: %v", err)
+	}
+}
+
+// slower is an honest peer that is never taken for the faster of two, however
+// busy the machine.
+var slower = behave.Behaviour{Delay: 150 * time.Millisecond, Disk: 2e6}
+
+// TestBadPeers: whatever the first does, the datum comes from the second, and the
+// first is held to it.
+func TestBadPeers(t *testing.T) {
+	data, hash := datum(1, 600_000)
+	small, smallHash := datum(2, 50_000)
+	tests := map[string]struct {
+		bad     behave.Behaviour
+		spoil   func(t *testing.T, dir string)
+		leaves  bool
+		failure error
+	}{
+		"vanishes": {bad: behave.Behaviour{Vanish: 200_000}, leaves: true, failure: node.ErrVanished},
+		"sends another": {failure: store.ErrMismatch, spoil: func(t *testing.T, dir string) {
+			other, _ := datum(9, len(data))
+			if err := os.WriteFile(filepath.Join(dir, "0"), other, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"has it no more": {failure: wire.ErrFailed, spoil: func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, "0")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir, s := files(t, data, small)
+			_, good := files(t, data, small)
+			h := newHost(t, nil)
+			bad := h.join("bad", s, tt.bad)
+			ok := h.join("good", good, slower)
+			h.prefer("bad", "good", smallHash)
+			if tt.spoil != nil {
+				tt.spoil(t, dir)
+			}
+			res := h.want(Request{Hash: hash}, data)
+			if res.From() != "good" || res.Parts[0].Peer != "bad" || !errors.Is(res.Parts[0].Err, tt.failure) {
+				t.Errorf("parts %+v", res.Parts)
+			}
+			// On a busy machine most of the fetch may be our own doing, which excuses it.
+			if st := h.standing("bad"); (st.Failures != 1 || st.Penalty <= 1) && st.Verdict.Latest.Outcome != audit.Void {
+				t.Errorf("%d failures, penalty %v", st.Failures, st.Penalty)
+			}
+			if st := h.standing("good"); st.Failures != 0 {
+				t.Errorf("the good one has failed %d times", st.Failures)
+			}
+			h.idle(bad, "bad")
+			h.idle(ok, "good")
+			if tt.leaves {
+				<-bad.Gone()
+			}
+		})
+	}
+}
+
+// prefer lets two peers be known, the first as the faster.
+func (h *host) prefer(first, second string, small wire.Hash) {
+	h.t.Helper()
+	for range 3 {
+		for _, other := range []string{first, second} {
+			if _, err := h.Fetch(h.t.Context(), Request{Hash: small, Exclude: []string{other}, Alone: true}); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+	}
+	if best := h.Ranker().Rank(h.Now(), 600_000, 2); best[0].Peer != first {
+		h.t.Fatalf("%s is expected to take %v, %s %v", best[0].Peer, best[0].Expected, best[1].Peer, best[1].Expected)
+	}
+}
+
+// TestStall: the missing range, and no more, is asked of another.
+func TestStall(t *testing.T) {
+	data, hash := datum(1, 600_000)
+	small, smallHash := datum(2, 50_000)
+	_, s := files(t, data, small)
+	h := newHost(t, nil)
+	stalls := h.join("stalls", s, behave.Behaviour{Pace: behave.Pace{Bytes: 100_000, Every: time.Minute}})
+	ok := h.join("good", s, slower)
+	h.prefer("stalls", "good", smallHash)
+	res := h.want(Request{Hash: hash}, data)
+	if len(res.Parts) != 2 {
+		t.Fatalf("parts %+v", res.Parts)
+	}
+	first, hedge := res.Parts[0], res.Parts[1]
+	if first.Peer != "stalls" || first.Bytes != 100_000 || len(first.Troubles) == 0 || !errors.Is(first.Err, errLost) {
+		t.Errorf("the one that stalled: %+v", first)
+	}
+	if hedge.Peer != "good" || hedge.Role != ranking.Hedge || hedge.Offset == 0 || hedge.Offset > 100_000 || hedge.Offset+hedge.Bytes != 600_000 {
+		t.Errorf("the hedge: %+v", hedge)
+	}
+	if st := h.standing("stalls"); st.Failures != 1 && st.Verdict.Latest.Outcome != audit.Void {
+		t.Errorf("%d failures of the one that stalled", st.Failures)
+	}
+	if n := stalls.Meter().Snapshot().Counts.Resets; n != 1 {
+		t.Errorf("%d streams reset, want that of the loser", n)
+	}
+	h.idle(stalls, "stalls")
+	h.idle(ok, "good")
+}
+
+// TestCritical: two of distinct groups from the start, the loser ended without
+// blame.
+func TestCritical(t *testing.T) {
+	data, hash := datum(1, 600_000)
+	_, s := files(t, data)
+	h := newHost(t, nil)
+	for _, id := range []string{"a", "b", "c"} {
+		h.join(id, s, behave.Behaviour{Disk: 3e6})
+	}
+	res := h.want(Request{Hash: hash, Critical: true}, data)
+	roles := map[ranking.Role]int{}
+	for _, p := range res.Parts {
+		roles[p.Role]++
+	}
+	if roles[ranking.Primary] != 1 || roles[ranking.Redundant] != 1 {
+		t.Errorf("parts %+v", res.Parts)
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		if st := h.standing(id); st.Failures != 0 || st.Outstanding != 0 {
+			t.Errorf("%s: %d failures, %d bytes outstanding", id, st.Failures, st.Outstanding)
+		}
+	}
+}
+
+// TestSizeLiar: a peer that understates is proven a liar by what others deliver.
+func TestSizeLiar(t *testing.T) {
+	data, hash := datum(1, 100_000)
+	_, s := files(t, data)
+	events := make(chan ranking.Event, 100)
+	h := newHost(t, func(c *Config, _ *ranking.Config) { c.Events = func(e ranking.Event) { events <- e } })
+	h.join("honest", s, behave.Behaviour{})
+	h.join("liar", s, behave.Behaviour{Understate: 3})
+	h.want(Request{Hash: hash, Exclude: []string{"liar"}}, data)
+	if st := h.standing("liar"); !st.Demoted || st.Failures != 0 {
+		t.Errorf("the liar: %+v", st)
+	}
+	if st := h.standing("honest"); st.Demoted {
+		t.Errorf("the honest one is demoted: %s", st.Verdict)
+	}
+	for e := range events {
+		if e.Kind == ranking.SizeLie && e.Peer == "liar" {
+			return
+		}
+	}
+}
+
+// TestInterrupted: who is asked when we are interrupted is not to blame.
+func TestInterrupted(t *testing.T) {
+	data, hash := datum(1, 600_000)
+	_, s := files(t, data)
+	for name, limit := range map[string]time.Duration{"by its context": 0, "by its limit": 200 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t, nil)
+			p := h.join("slow", s, behave.Behaviour{Drip: 200e3})
+			ctx, cancel := context.WithCancel(t.Context())
+			want := node.ErrStalled
+			if limit == 0 {
+				time.AfterFunc(200*time.Millisecond, cancel)
+				want = context.Canceled
+			}
+			defer cancel()
+			res, err := h.Fetch(ctx, Request{Hash: hash, Limit: limit})
+			if !errors.Is(err, want) || res.Size != 0 {
+				t.Errorf("%d bytes, %v", res.Size, err)
+			}
+			if st := h.standing("slow"); st.Failures != 0 {
+				t.Errorf("%d failures", st.Failures)
+			}
+			h.idle(p, "slow")
+			if left, _ := os.ReadDir(h.cfg.Dir); len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestClose ends fetches under way.
+func TestClose(t *testing.T) {
+	data, hash := datum(1, 600_000)
+	_, s := files(t, data)
+	h := newHost(t, nil)
+	h.join("slow", s, behave.Behaviour{Drip: 50e3})
+	time.AfterFunc(100*time.Millisecond, h.Close)
+	if _, err := h.Fetch(t.Context(), Request{Hash: hash}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDropNow: a peer that blows its hard timeout is dropped, and the datum comes.
+func TestDropNow(t *testing.T) {
+	data, hash := datum(1, 600_000)
+	small, smallHash := datum(2, 50_000)
+	_, s := files(t, data, small)
+	h := newHost(t, func(c *Config, r *ranking.Config) { c.DropPeers, r.HardTimeout = true, time.Second })
+	drips := h.join("drips", s, behave.Behaviour{Pad: behave.Pad{Rate: 20e3, From: 100_000}})
+	h.join("good", s, behave.Behaviour{Delay: 150 * time.Millisecond, Disk: 300e3})
+	h.prefer("drips", "good", smallHash)
+	if res := h.want(Request{Hash: hash}, data); res.From() != "good" {
+		t.Errorf("from %s: %+v", res.From(), res.Parts)
+	}
+	select {
+	case <-drips.Gone():
+	case <-time.After(10 * time.Second):
+		t.Errorf("not dropped: %+v", h.standing("drips"))
+	}
+}
