@@ -40,6 +40,7 @@ type play struct {
 	members []Member
 	stage   *stage
 	began   time.Time
+	turn    chan struct{} // to print: who holds it may
 
 	mu    sync.Mutex
 	tally map[string]*tally // by peer; guarded by mu
@@ -75,7 +76,7 @@ func Run(ctx context.Context, cfg Config) (*report.Cast, error) {
 
 // take plays once, and says whether verdicts were held.
 func take(ctx context.Context, cfg Config) (_ *report.Cast, held bool, err error) {
-	p := &play{cfg: cfg, members: Members(), began: time.Now(), tally: make(map[string]*tally), picks: make(map[string]int)}
+	p := &play{cfg: cfg, members: Members(), began: time.Now(), turn: make(chan struct{}, 1), tally: make(map[string]*tally), picks: make(map[string]int)}
 	for _, m := range p.members {
 		p.tally[m.Name] = &tally{troubled: make(map[ranking.Trouble]int)}
 	}
@@ -99,6 +100,8 @@ func take(ctx context.Context, cfg Config) (_ *report.Cast, held bool, err error
 
 // say prints a line of what happens.
 func (p *play) say(format string, args ...any) {
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
 	fmt.Fprintf(p.cfg.Live, "%5.1f s  %s\n", time.Since(p.began).Seconds(), fmt.Sprintf(format, args...))
 }
 

@@ -38,14 +38,14 @@ func (c *Cast) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
 func (c *Cast) WriteTable(w io.Writer) error {
 	t := &table{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 	t.line("")
-	t.row("rank", "peer", "what it is", "truly", "expected", "rate", "picked", "users", "standing", "verdict")
+	t.ragged("rank", "peer", "what it is", "truly", "expected", "rate", "picked", "users", "standing", "verdict")
 	for _, p := range c.Peers {
-		t.row(strconv.Itoa(p.Rank), p.Peer, p.Kind, sec(p.TrueSeconds), sec(p.ExpectedSeconds), number(p.MbitPerSecond)+" Mbit/s",
+		t.ragged(strconv.Itoa(p.Rank), p.Peer, p.Kind, sec(p.TrueSeconds), sec(p.ExpectedSeconds), number(p.MbitPerSecond)+" Mbit/s",
 			strconv.Itoa(p.Picked), strconv.Itoa(p.UserFetches), p.state(), p.Verdict)
 	}
 	t.line("")
 	for _, p := range c.Peers {
-		t.row(p.Peer, fmt.Sprintf("%s: %s", p.Cause, p.Reason))
+		t.ragged(p.Peer, fmt.Sprintf("%s: %s", p.Cause, p.Reason))
 	}
 	t.line("")
 	if c.Failed == nil {

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-mux/assay/audit"
 	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 	"github.com/assay-mux/assay/mux"
+	"github.com/assay-mux/assay/ranking"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -83,14 +85,59 @@ func fetched() *Fetched {
 	}
 }
 
+// standing is one with a value in every field that is reported.
+func standing(peer string) ranking.Standing {
+	return ranking.Standing{
+		Peer: peer, Group: "192.0.2.0/24", Connected: true, Expected: 850 * time.Millisecond, Claim: 800 * time.Millisecond,
+		Measured: 0.97, Calibration: 1.0625, Penalty: 1.25, BaseRTT: 30 * time.Millisecond, Rate: 3.2e-6, Coverage: 256e3,
+		Completions: 35, Failures: 2, Picked: 38, Bytes: 9e6,
+	}
+}
+
+func swarm() *Swarm {
+	predicted, why := 0.9, "hash mismatch"
+	demoted := standing("192.0.2.9:7001")
+	demoted.Demoted, demoted.Verdict = true, audit.Verdict{Kind: audit.ProvenLie, Lie: audit.FalseSize, Detail: "said 1 MB"}
+	return &Swarm{
+		Schema: SwarmSchema, Kept: 1, Bytes: 256e3, Peers: []Standing{NewStanding(standing("192.0.2.1:7001")), NewStanding(demoted), NewStanding(ranking.Standing{Peer: "192.0.2.3:7001"})},
+		Data: []Datum{
+			{Hash: wire.Hash{1}, Bytes: 256e3, Seconds: 0.8, PredictedSeconds: &predicted, From: "192.0.2.1:7001", Why: "the best of 3",
+				Parts: []Part{{Peer: "192.0.2.1:7001", Role: "primary", Bytes: 256e3, Seconds: 0.8, Troubles: []string{}}}},
+			{Hash: wire.Hash{2}, Bytes: 256e3, Seconds: 2.5, From: "192.0.2.1:7001", Why: "the best of 3", Parts: []Part{
+				{Peer: "192.0.2.3:7001", Role: "primary", Bytes: 100e3, Seconds: 2.5, Troubles: []string{"stalled"}, Error: &why},
+				{Peer: "192.0.2.1:7001", Role: "hedge", Offset: 100e3, Bytes: 156e3, Seconds: 0.5, Troubles: []string{}}}},
+			{Hash: wire.Hash{3}, Seconds: 0.1, Why: "the only one", Error: &why, Parts: []Part{}},
+		},
+	}
+}
+
+func cast() *Cast {
+	lie := standing("liar")
+	lie.Demoted, lie.Verdict = true, audit.Verdict{Kind: audit.ProvenLie, Lie: audit.FalseSize}
+	slow := standing("slow")
+	slow.Dropped = true
+	return &Cast{
+		Schema: CastSchema, Seconds: 55, Bytes: 256e3, Peers: []CastPeer{
+			{Rank: 1, Standing: NewStanding(standing("fast")), Kind: "honest, fast", Honest: true, TrueSeconds: 0.0712, UserFetches: 100, Cause: "delivery", Reason: "by 35 completed fetches"},
+			{Rank: 2, Standing: NewStanding(slow), Kind: "slow-loris", TrueSeconds: 16, Cause: "trickle", Reason: "its rate collapsed"},
+			{Rank: 3, Standing: NewStanding(lie), Kind: "understates sizes", TrueSeconds: 0.09, Cause: "proven lie", Reason: "gave a size"},
+		},
+	}
+}
+
 // TestNamesAreStable: whoever reads the documents relies on each name.
 func TestNamesAreStable(t *testing.T) {
 	golden(t, "pair.json", func(b *bytes.Buffer) error { return document().WriteJSON(b) })
+	golden(t, "swarm.json", func(b *bytes.Buffer) error { return swarm().WriteJSON(b) })
+	golden(t, "cast.json", func(b *bytes.Buffer) error { return cast().WriteJSON(b) })
 	golden(t, "fetch.json", func(b *bytes.Buffer) error { return fetched().WriteJSON(b) })
 }
 
 func TestTables(t *testing.T) {
 	golden(t, "pair.txt", func(b *bytes.Buffer) error { return document().WriteTable(b) })
+	golden(t, "swarm.txt", func(b *bytes.Buffer) error { return swarm().WriteTable(b) })
+	golden(t, "swarm-nothing.txt", func(b *bytes.Buffer) error { return new(Swarm).WriteTable(b) })
+	golden(t, "cast.txt", func(b *bytes.Buffer) error { return cast().WriteTable(b) })
 	golden(t, "fetch.txt", func(b *bytes.Buffer) error { return fetched().WriteTable(b) })
 	golden(t, "fetch-nothing.txt", func(b *bytes.Buffer) error { return new(Fetched).WriteTable(b) })
 }
@@ -170,6 +217,10 @@ func TestFullDiskIsReported(t *testing.T) {
 		}
 		if err := fetched().WriteTable(&r3); !errors.Is(err, errFull) {
 			t.Errorf("fetched: %v", err)
+		}
+		r4, r5 := full(room), full(room)
+		if err := errors.Join(swarm().WriteTable(&r4), cast().WriteTable(&r5)); !errors.Is(err, errFull) {
+			t.Errorf("swarm and cast: %v", err)
 		}
 	}
 }

@@ -37,6 +37,13 @@ func (t *table) row(cells ...string) {
 	}
 }
 
+// ragged writes cells, the last of which is as wide as it is.
+func (t *table) ragged(cells ...string) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintln(t.w, strings.Join(cells, "\t"))
+	}
+}
+
 // line writes a line across all columns.
 func (t *table) line(format string, args ...any) {
 	if t.flush() == nil {

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
+)
+
+// one decodes exactly one document, and no field that it does not have.
+func one(t *testing.T, text string, doc any) {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(doc); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if dec.More() {
+		t.Error("more than one document")
+	}
+}
+
+// shared is a directory with some files.
+func shared(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, size := range map[string]int{"a": 900_000, "b": 300_000, "c": 1000} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Repeat(name, size)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestFetchFromPeers: from whichever delivers, a bad one and one that is not there
+// notwithstanding; what is learnt stays in the state.
+func TestFetchFromPeers(t *testing.T) {
+	dir, out := shared(t), t.TempDir()
+	state := filepath.Join(t.TempDir(), "state")
+	good, _ := serveDir(t, dir)
+	vanishing, _ := serveDir(t, dir, "--behave", "vanish=100kB")
+	peers := strings.Join([]string{good, vanishing, "127.0.0.1:1"}, ",")
+	code, text, stderr := call(t, "fetch", "--peers", peers, "--out", out, "--state", state, "--json")
+	var doc report.Swarm
+	if code != exitOK {
+		t.Fatalf("%d: %s%s", code, text, stderr)
+	}
+	one(t, text, &doc)
+	if doc.Schema != report.SwarmSchema || doc.Kept != 0 || len(doc.Data) != 3 || len(doc.Peers) != 2 {
+		t.Errorf("%+v", doc)
+	}
+	for _, d := range doc.Data {
+		if d.Error != nil || d.Bytes == 0 || len(d.Parts) == 0 || d.Bytes > 100_000 && d.From != good {
+			t.Errorf("datum %+v", d)
+		}
+	}
+	if !strings.Contains(stderr, "peer left out") {
+		t.Errorf("nothing said of the peer that is not there: %s", stderr)
+	}
+	// Again: all are there, and the peers are known.
+	code, text, stderr = call(t, "fetch", "--peers", good, "--out", out, "--state", state)
+	if code != exitOK || !strings.Contains(text, "0 files fetched: 0 B. Already there: 3. Failed: 0.") || !strings.Contains(text, good) || strings.Contains(text, "unproven") {
+		t.Errorf("%d: %s%s", code, text, stderr)
+	}
+}
+
+func TestFetchFromPeersCritical(t *testing.T) {
+	dir, out := shared(t), t.TempDir()
+	a, _ := serveDir(t, dir)
+	b, _ := serveDir(t, dir)
+	code, text, stderr := call(t, "fetch", "--critical", "--peers", a+","+b, "--out", out)
+	if code != exitOK || !strings.Contains(text, "3 files fetched: 1.2 MB. Already there: 0. Failed: 0.") {
+		t.Errorf("%d: %s%s", code, text, stderr)
+	}
+}
+
+func TestFetchFromPeersFails(t *testing.T) {
+	dir := shared(t)
+	vanishing, _ := serveDir(t, dir, "--behave", "vanish=100kB")
+	wantFailure(t, exitFailed, "connection refused", "--log-level", "error", "fetch", "--peers", "127.0.0.1:1")
+	wantFailure(t, exitFailed, "does not have this file", "fetch", "--peers", vanishing, "--hash", strings.Repeat("0", 64))
+	wantFailure(t, exitFailed, "--state", "fetch", "--peers", vanishing, "--state", filepath.Join(dir, "a", "x"))
+	code, text, stderr := call(t, "fetch", "--log-level", "error", "--peers", vanishing, "--out", t.TempDir())
+	if code != exitFailed || !strings.Contains(text, "Failed: ") || !strings.Contains(stderr, "no peer is left") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%d: %s%s", code, text, stderr)
+	}
+}
+
+// TestDamagedState is set aside and said so, and the data come all the same.
+func TestDamagedState(t *testing.T) {
+	dir, state := shared(t), filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(state, []byte("no state"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	addr, _ := serveDir(t, dir)
+	code, text, stderr := call(t, "fetch", "--peers", addr, "--out", t.TempDir(), "--state", state)
+	if code != exitOK || !strings.Contains(text, "3 files fetched") || !strings.Contains(stderr, "damaged") {
+		t.Errorf("%d: %s%s", code, text, stderr)
+	}
+	if kept, err := os.ReadFile(state + ".damaged"); string(kept) != "no state" {
+		t.Errorf("kept aside: %q, %v", kept, err)
+	}
+}
+
+// TestCast plays for a few seconds, which is too short for the bars: what is
+// printed has to be whole either way.
+func TestCast(t *testing.T) {
+	code, text, stderr := call(t, "cast", "--seconds", "6", "--json")
+	var doc report.Cast
+	one(t, text, &doc)
+	if doc.Schema != report.CastSchema || len(doc.Peers) != 8 || (code == exitOK) != (doc.Failed == nil) {
+		t.Errorf("%d: %+v", code, doc)
+	}
+	if code != exitOK && (code != exitFailed || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "demo-node: ")) {
+		t.Errorf("%d: %q, want one line", code, stderr)
+	}
+}
