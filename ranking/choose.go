@@ -90,7 +90,7 @@ func (r *Ranker) ask(now time.Duration, q Query) (ask, error) {
 	return a, nil
 }
 
-// gather finds the candidates: the holders of the datum, or the best of all.
+// gather finds the candidates: of the holders of the datum, or of all.
 func (r *Ranker) gather(a *ask) {
 	if a.Datum != "" {
 		for _, p := range r.holders.of(a.Datum) {
@@ -100,25 +100,39 @@ func (r *Ranker) gather(a *ask) {
 		}
 	}
 	a.candidates = make([]candidate, 0, finalists)
-	if len(a.holders) > 0 {
+	if n := len(a.holders); n > 0 && n <= finalists {
 		for _, p := range a.holders {
 			if a.may(p) {
 				a.candidates = append(a.candidates, r.candidate(a, p))
 			}
 		}
-		r.settleOrder(a)
-		return
+	} else {
+		r.gatherByIndex(a)
 	}
-	ofGroup := map[*group]int{}
+	r.settleOrder(a)
+}
+
+// gatherByIndex takes those that come first in the order kept for such a size, not too many of a group.
+func (r *Ranker) gatherByIndex(a *ask) {
 	x := r.indexOf(a.now, a.size)
-	r.best(x, func(p *peer) bool {
+	ofGroup := map[*group]int{}
+	take := func(p *peer) bool {
 		if ofGroup[p.group] < finalistsOfGroup && a.may(p) {
 			ofGroup[p.group]++
 			a.candidates = append(a.candidates, r.candidate(a, p))
 		}
 		return len(a.candidates) < finalists
-	})
-	r.settleOrder(a)
+	}
+	if len(a.holders) == 0 {
+		r.best(x, take)
+		return
+	}
+	slices.SortFunc(a.holders, func(p, q *peer) int { return cmp.Compare(x.key[x.leaves+p.slot], x.key[x.leaves+q.slot]) })
+	for _, p := range a.holders {
+		if !take(p) {
+			return
+		}
+	}
 }
 
 // may says whether the query allows a peer.

@@ -233,10 +233,8 @@ func (f *Fetch) windowAfter() int64 {
 
 // rateOf is what a peer says of the network's rates: what it delivered, or else its estimate.
 func (r *Ranker) rateOf(p *peer) float64 {
-	for i := len(p.waits) - 1; i >= sizeClass(64<<10); i-- {
-		if w := &p.waits[i]; w.weight > 0 {
-			return w.tail
-		}
+	if w := p.waits.largest(sizeClass(64 << 10)); w != nil {
+		return w.tail
 	}
 	return float64(p.estimation.Rate)
 }

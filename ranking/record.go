@@ -103,7 +103,7 @@ func (r *Ranker) save(now time.Duration, p *peer) savedRecord {
 	if e, ok := r.explorer.shadow[p.id]; ok {
 		s.ShadowAge, s.Shadowed = now-e.last, e.ever
 	}
-	for class, w := range p.waits {
+	for class, w := range p.waits.class {
 		if w.weight > 0 {
 			s.Waits = append(s.Waits, savedWait{class, w.weight, now - w.aged, w.size, w.time, w.first, w.tail})
 		}
@@ -147,7 +147,7 @@ func (r *Ranker) restore(now time.Duration, s *savedRecord) *peer {
 	p.base, p.high = s.BaseRTT, s.HighRTT
 	p.gone, p.long = s.Gone.restore(now), s.Long.restore(now)
 	for _, w := range s.Waits {
-		p.waits[w.Class] = wait{w.Weight, now - w.Age, w.Size, w.Time, w.First, w.Tail}
+		p.waits.put(w.Class, wait{w.Weight, now - w.Age, w.Size, w.Time, w.First, w.Tail})
 	}
 	for _, x := range s.Calibration {
 		p.calibration.add(now-x.Age, float64(x.Value))

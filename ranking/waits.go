@@ -34,7 +34,10 @@ type wait struct {
 }
 
 // waits are the measured completions of a peer, by class of size.
-type waits [sizeClasses]wait
+type waits struct {
+	used  uint16 // the classes that have one, a bit each: most peers have one or two
+	class [sizeClasses]wait
+}
 
 // completed is one completion. What was our own doing is taken out of its times.
 type completed struct {
@@ -104,11 +107,13 @@ func (w *wait) at(want int64, p Path) float64 {
 // add takes a completion in, and returns how many times longer it took than the mean before it; 1 for
 // the first.
 func (ws *waits) add(now time.Duration, c completed, p Path, half time.Duration) float64 {
-	w, x := &ws[sizeClass(c.bytes)], c.sample()
+	k := sizeClass(c.bytes)
+	w, x := &ws.class[k], c.sample()
 	old := w.weight * decay(now-w.aged, half)
 	if old < 0.01 {
 		*w = x
 		w.aged = now
+		ws.used |= 1 << k
 		return 1
 	}
 	x = x.resized(w.size, p)
@@ -128,7 +133,7 @@ func (ws *waits) add(now time.Duration, c completed, p Path, half time.Duration)
 // punish makes the mean of a failed fetch's class no better than its mean with that fetch in it. It
 // adds no weight: a failure is no evidence of how long a completion takes.
 func (ws *waits) punish(now time.Duration, c completed, p Path, half time.Duration) {
-	w := &ws[sizeClass(c.bytes)]
+	w := &ws.class[sizeClass(c.bytes)]
 	old := w.weight * decay(now-w.aged, half)
 	if old < 0.01 {
 		return
@@ -151,11 +156,8 @@ func blend(a, b, step float64) float64 {
 // of is the time that completions say n bytes take, in seconds, and how many of them say so: one of s
 // bytes counts for n with the weight min(1, 4 s/n).
 func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, weight float64) {
-	for class := range ws {
-		w := &ws[class]
-		if w.weight == 0 {
-			continue
-		}
+	for left := ws.used; left != 0; left &= left - 1 {
+		w := &ws.class[bits.TrailingZeros16(left)]
 		x := w.weight * decay(now-w.aged, half) * min(1, 4*float64(w.size)/float64(max(n, 1)))
 		if x < 1e-6 {
 			continue
@@ -172,10 +174,9 @@ func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, 
 // count is how many completions the means rest on, aged.
 func (ws *waits) count(now time.Duration, half time.Duration) float64 {
 	n := 0.0
-	for i := range ws {
-		if w := &ws[i]; w.weight > 0 {
-			n += w.weight * decay(now-w.aged, half)
-		}
+	for left := ws.used; left != 0; left &= left - 1 {
+		w := &ws.class[bits.TrailingZeros16(left)]
+		n += w.weight * decay(now-w.aged, half)
 	}
 	return n
 }
@@ -186,4 +187,18 @@ func decay(age, half time.Duration) float64 {
 		return 1
 	}
 	return math.Exp2(-float64(age) / float64(half))
+}
+
+// put sets the mean of a class, of a state file.
+func (ws *waits) put(class int, w wait) {
+	ws.class[class] = w
+	ws.used |= 1 << class
+}
+
+// largest is the mean of the largest class from one on; nil if there is none.
+func (ws *waits) largest(from int) *wait {
+	if high := ws.used >> from; high != 0 {
+		return &ws.class[from+bits.Len16(high)-1]
+	}
+	return nil
 }
