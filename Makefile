@@ -11,7 +11,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy demo bench compat idle fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy demo cast bench compat idle fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ accuracy: ## how far predictions are from what fetches take, over simulated path
 
 demo: ## two nodes fetch files from each other over a shaped path, and compare
 	@$(GO) run ./cmd/demo-node pair $(ARGS)
+
+cast: ## honest and bad peers, and the ranking that finds out which is which (a minute)
+	@$(GO) run ./cmd/demo-node cast $(ARGS)
 
 bench: build ## speed, wrapped over bare, beside other multiplexers (about 5 minutes)
 	@cd bench && $(GO) run ./cmd/bench -json ../build/bench.json $(ARGS)

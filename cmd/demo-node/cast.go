@@ -6,11 +6,15 @@ import (
 	"time"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/cast"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
+	"github.com/assay-mux/assay/metrics"
 )
 
 type castCmd struct {
-	Seconds int  `help:"How long to play, about." default:"55"`
-	JSON    bool `name:"json" help:"Print one JSON document instead of what happens and the table."`
+	Seconds int    `help:"How long to play, about." default:"55"`
+	HTTP    string `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
+	JSON    bool   `name:"json" help:"Print one JSON document instead of what happens and the table."`
 }
 
 // Run plays the cast and prints how it ended, and fails if that is not as it
@@ -23,6 +27,17 @@ func (c *castCmd) Run(e *env) error {
 	if c.JSON {
 		cfg.Live = io.Discard
 	}
+	var peers status.Peers
+	var ranked status.Ranking
+	web, err := status.Start(e.ctx, c.HTTP, status.Handler(&peers, metrics.WithRanker(&ranked), metrics.WithTop(len(cast.Members()))))
+	if err != nil {
+		return err
+	}
+	defer web.Close()
+	e.log.Info("live figures", "metrics", "http://"+web.Addr()+"/metrics")
+	cfg.Joined = func(name string, p *node.Peer) { peers.Add(name, p.Meter()) }
+	cfg.Left = func(p *node.Peer) { peers.Remove(p.Meter()) }
+	cfg.Ranked = ranked.Set
 	doc, bars := cast.Run(e.ctx, cfg)
 	if doc == nil {
 		return bars

@@ -40,7 +40,7 @@ func shared(t *testing.T) string {
 func TestFetchFromPeers(t *testing.T) {
 	dir, out := shared(t), t.TempDir()
 	state := filepath.Join(t.TempDir(), "state")
-	good, _ := serveDir(t, dir)
+	good, _ := serveDir(t, dir, "--behave", "disk=2MB/s") // so that it is not us who is slower
 	vanishing, _ := serveDir(t, dir, "--behave", "vanish=100kB")
 	peers := strings.Join([]string{good, vanishing, "127.0.0.1:1"}, ",")
 	code, text, stderr := call(t, "fetch", "--peers", peers, "--out", out, "--state", state, "--json")
@@ -108,7 +108,7 @@ func TestDamagedState(t *testing.T) {
 // TestCast plays for a few seconds, which is too short for the bars: what is
 // printed has to be whole either way.
 func TestCast(t *testing.T) {
-	code, text, stderr := call(t, "cast", "--seconds", "6", "--json")
+	code, text, stderr := call(t, "--log-level", "warn", "cast", "--seconds", "6", "--json")
 	var doc report.Cast
 	one(t, text, &doc)
 	if doc.Schema != report.CastSchema || len(doc.Peers) != 8 || (code == exitOK) != (doc.Failed == nil) {

@@ -5,16 +5,44 @@ import (
 	"io"
 	"log/slog"
 	"time"
+
+	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
+	"github.com/assay-mux/assay/ranking"
 )
 
 // Config is what a cast is run with.
 type Config struct {
-	// Seconds is how long it all takes, about. Shorter than 40 s gives the audit
+	// Length is how long it all takes, about. Shorter than 40 s gives the audit
 	// too few fetches of the slow peers.
 	Length time.Duration
 	// Live is told of each change, a line each.
 	Live io.Writer
-	Log  *slog.Logger
+	// Joined and Left are told of each peer, and Ranked of the ranker with its
+	// clock and the size of datum it is asked about. Nil is not called.
+	Joined func(name string, p *node.Peer)
+	Left   func(p *node.Peer)
+	Ranked func(r *ranking.Ranker, clock func() time.Duration, size int64)
+	Log    *slog.Logger
+}
+
+// normal fills in what may be left out.
+func (c Config) normal() Config {
+	if c.Live == nil {
+		c.Live = io.Discard
+	}
+	if c.Joined == nil {
+		c.Joined = func(string, *node.Peer) {}
+	}
+	if c.Left == nil {
+		c.Left = func(*node.Peer) {}
+	}
+	if c.Ranked == nil {
+		c.Ranked = func(*ranking.Ranker, func() time.Duration, int64) {}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
 }
 
 // surveyShare is the survey's share of the time. More gives the audit more

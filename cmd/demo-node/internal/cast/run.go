@@ -3,8 +3,6 @@ package cast
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -56,12 +54,7 @@ const mostTakes = 3
 // document, where that is not as it must be, or ErrBusy, where this machine is
 // why.
 func Run(ctx context.Context, cfg Config) (*report.Cast, error) {
-	if cfg.Live == nil {
-		cfg.Live = io.Discard
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg = cfg.normal()
 	for n := 1; ; n++ {
 		doc, held, err := take(ctx, cfg)
 		switch {

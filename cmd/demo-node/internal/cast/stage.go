@@ -59,7 +59,8 @@ func setUp(ctx context.Context, cfg Config, members []Member, events func(rankin
 		return nil, err
 	}
 	s.fetch = fetcher.New(fetcher.Config{Ranker: ranker, Window: window, Events: events, Log: cfg.Log})
-	us := node.New(node.Config{Window: window, Relayed: true, Log: cfg.Log})
+	cfg.Ranked(ranker, s.fetch.Now, wantedSize)
+	us := node.New(node.Config{Window: window, Relayed: true, Left: cfg.Left, Log: cfg.Log})
 	for _, m := range members {
 		if err := s.enter(ctx, cfg, us, m); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)
@@ -113,6 +114,7 @@ func (s *stage) enter(ctx context.Context, cfg Config, us *node.Node, m Member) 
 		return err
 	}
 	s.peers = append(s.peers, p)
+	cfg.Joined(m.Name, p)
 	_, err = s.fetch.Join(ctx, m.Name, m.Addr, p)
 	return err
 }

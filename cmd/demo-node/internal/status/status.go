@@ -23,9 +23,9 @@ import (
 const headerLimit = 5 * time.Second
 
 // Handler serves the figures of a source of peers, and of the process.
-func Handler(src metrics.Source) http.Handler {
+func Handler(src metrics.Source, opts ...metrics.Option) http.Handler {
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(metrics.NewCollector(src), collectors.NewGoCollector(),
+	reg.MustRegister(metrics.NewCollector(src, opts...), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
