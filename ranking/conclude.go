@@ -192,7 +192,11 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	times := p.waits.add(now, c, path, r.cfg.HalfWait)
 	p.penalty.complete(now, times, &r.cfg)
 	if f.pick.claimed {
-		p.calibration.add(now, c.time.Seconds()/Predict(f.got, path).Total.Seconds())
+		claim := rec.Claim
+		if rec.Size != f.got {
+			claim = Predict(f.got, path).Total
+		}
+		p.calibration.add(now, c.time.Seconds()/claim.Seconds())
 	}
 	if !f.spare() {
 		r.typical += 0.05 * (math.Log(float64(f.got)) - r.typical)

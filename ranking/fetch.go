@@ -36,7 +36,6 @@ type Fetch struct {
 	holdsReserve                       bool
 	dropTold                           bool
 	troubled                           Trouble // at the last advice
-	verdict                            audit.Verdict
 }
 
 // job is one datum on its way, in one or more transfers.
@@ -328,7 +327,7 @@ func (f *Fetch) finish(now time.Duration, conclude func(*Ranker, burst.Reading))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.ended {
-		return f.verdict
+		return f.peer.verdict
 	}
 	f.ended = true
 	r.now = now
@@ -336,9 +335,8 @@ func (f *Fetch) finish(now time.Duration, conclude func(*Ranker, burst.Reading))
 		r.take(now, f.conn, reading)
 	}
 	conclude(r, reading)
-	f.verdict = f.peer.verdict
 	r.close(now, f)
-	return f.verdict
+	return f.peer.verdict
 }
 
 // close lets go of what the fetch held.

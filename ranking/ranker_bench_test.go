@@ -119,18 +119,24 @@ func BenchmarkChooseOf200Holders(b *testing.B) {
 
 // The bar: observing a completion, audit and all, in at most 2 microseconds.
 func BenchmarkObserve(b *testing.B) {
-	r, conns := crowd(b, 200, 60)
+	for _, n := range []int{50, 1000} {
+		b.Run(fmt.Sprint("peers=", n), func(b *testing.B) { benchObserve(b, n) })
+	}
+}
+
+func benchObserve(b *testing.B, n int) {
+	r, conns := crowd(b, n, 30)
 	now := 10 * time.Hour
-	plans := make([]*Fetch, 0, 4096)
+	fetches := make([]*Fetch, 0, 2000)
 	b.ReportAllocs()
 	i := 0
 	var cpu stopwatch
 	cpu.start()
 	for b.Loop() {
-		if len(plans) == 0 {
+		if len(fetches) == 0 {
 			b.StopTimer()
 			cpu.stop()
-			for range cap(plans) {
+			for range cap(fetches) {
 				i++
 				now += ms
 				p := benchPlan(r, now, conns[(i*7919)%len(conns)], 1<<18)
@@ -139,15 +145,16 @@ func BenchmarkObserve(b *testing.B) {
 					b.Fatal(err)
 				}
 				f.Progress(now+ms, 1<<17)
-				f.Progress(now+10*ms, 1<<17)
-				f.Received(now + p.Primary.claim.Total)
-				plans = append(plans, f)
+				now += p.Primary.claim.Total
+				f.Progress(now, 1<<17)
+				f.Received(now)
+				fetches = append(fetches, f)
 			}
 			cpu.start()
 			b.StartTimer()
 		}
-		f := plans[len(plans)-1]
-		plans = plans[:len(plans)-1]
+		f := fetches[len(fetches)-1]
+		fetches = fetches[:len(fetches)-1]
 		f.Done(f.receivedAt, 0)
 	}
 	cpu.stop()
