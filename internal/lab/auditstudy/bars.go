@@ -126,9 +126,8 @@ func (o *outcome) attackBars(name string) (bars []bar) {
 }
 
 // thresholdBars say how far hostile groups move the threshold: within the clamp after it, and on the
-// base population by a factor before it, in the strata where they have a third of the votes at most.
-// (The factor is that of the honest votes' quartiles; on a population whose groups are further apart
-// it is larger, and the table has it.)
+// base population by a factor before it, in the fair strata. (The factor is that of the honest votes'
+// quartiles; where few groups vote, or they are further apart, it is larger, and the table has it.)
 func (o *outcome) thresholdBars(name string) []bar {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range o.seeds {
@@ -143,7 +142,10 @@ func (o *outcome) thresholdBars(name string) []bar {
 	if o.scenario.hostile == 0 || o.scenario.pop.Name != Base.Name {
 		return bars
 	}
-	f := factors(o.shifts(), 1.0/3)
+	_, f := factors(o.shifts())
+	if len(f) == 0 {
+		return bars
+	}
 	return append(bars,
 		bar{name + "threshold before the clamp, largest factor", quantile(f, 1), 1.5, false, "%.2f"},
 		bar{name + "threshold before the clamp, smallest factor", quantile(f, 0), 0.65, true, "%.2f"})
@@ -153,6 +155,7 @@ func (o *outcome) thresholdBars(name string) []bar {
 type shift struct {
 	factor float64 // of the threshold before the clamp
 	share  float64 // of the votes that were hostile
+	votes  int
 }
 
 // shifts returns, sorted by factor, what hostile votes did to the strata, which are merged as far
@@ -165,21 +168,26 @@ func (o *outcome) shifts() []shift {
 			if with.Thin || without.Thin || with.Merged != without.Merged || without.Raw <= 0 {
 				continue
 			}
-			out = append(out, shift{with.Raw / without.Raw, float64(with.Voters-without.Voters) / float64(with.Voters)})
+			out = append(out, shift{with.Raw / without.Raw, float64(with.Voters-without.Voters) / float64(with.Voters), with.Voters})
 		}
 	}
 	slices.SortFunc(out, func(a, b shift) int { return cmp.Compare(a.factor, b.factor) })
 	return out
 }
 
-// factors returns the factors of the shifts where the hostile had no more than a share of the votes.
-func factors(shifts []shift, share float64) (out []float64) {
+// fair says whether a stratum is one that the bar is about: the hostile have a third of the votes at
+// most, and there are enough of them that the factor is the rule's and not a few groups' luck.
+func (s shift) fair() bool { return s.share <= 1.0/3 && s.votes >= 100 }
+
+// factors returns the factors of all shifts, and of the fair ones.
+func factors(shifts []shift) (all, fair []float64) {
 	for _, s := range shifts {
-		if s.share <= share {
-			out = append(out, s.factor)
+		all = append(all, s.factor)
+		if s.fair() {
+			fair = append(fair, s.factor)
 		}
 	}
-	return out
+	return all, fair
 }
 
 // find returns the stratum of the same bounds, or a thin one.

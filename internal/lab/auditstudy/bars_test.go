@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,7 +92,17 @@ func TestShiftsCompareLikeWithLike(t *testing.T) {
 	if len(got) != 2 || math.Abs(got[0].factor-1.2) > 1e-9 || math.Abs(got[0].share-0.2) > 1e-9 || got[1].share != 0.5 {
 		t.Errorf("%v", got)
 	}
-	if f := factors(got, 1.0/3); len(f) != 1 {
-		t.Errorf("%v where at most a third", f)
+}
+
+func TestFairStrata(t *testing.T) {
+	all, fair := factors([]shift{{1.1, 0.3, 100}, {1.2, 0.34, 500}, {1.3, 0.2, 99}, {1.4, 0, 1000}})
+	if !slices.Equal(all, []float64{1.1, 1.2, 1.3, 1.4}) || !slices.Equal(fair, []float64{1.1, 1.4}) {
+		t.Errorf("%v, fair %v", all, fair)
+	}
+	o := outcome{scenario: scenarios()[2]}
+	for _, b := range o.thresholdBars("") {
+		if strings.Contains(b.what, "before the clamp") {
+			t.Errorf("a bar without a fair stratum: %v", b)
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -15,7 +17,7 @@ type options struct {
 	fetches, attempts, seeds int
 	first                    uint64
 	groups                   int
-	dir                      string
+	only, dir                string
 	progress                 io.Writer
 }
 
@@ -26,6 +28,7 @@ func main() {
 	flag.IntVar(&o.seeds, "seeds", 3, "how many seeds")
 	flag.Uint64Var(&o.first, "seed", 1000, "the first seed")
 	flag.IntVar(&o.groups, "groups", Base.Groups, "honest groups of five peers")
+	flag.StringVar(&o.only, "only", "", "run only the scenarios whose name contains this")
 	flag.StringVar(&o.dir, "plots", "build", "directory for the plots; empty for none")
 	flag.Parse()
 	met, err := study(os.Stdout, o)
@@ -41,7 +44,10 @@ func main() {
 // study runs all of it, and says whether all bars are met.
 func study(out io.Writer, o options) (met bool, err error) {
 	start := time.Now()
-	all := scenarios()
+	all := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !strings.Contains(s.name, o.only) })
+	if len(all) == 0 {
+		return false, fmt.Errorf("no scenario's name contains %q", o.only)
+	}
 	for i := range all {
 		all[i].pop.Groups = o.groups
 	}

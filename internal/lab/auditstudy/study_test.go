@@ -56,6 +56,19 @@ func TestPlotsNeedADirectory(t *testing.T) {
 	}
 }
 
+func TestOnly(t *testing.T) {
+	o := tiny
+	o.fetches, o.attempts, o.only = 2000, 1, "deflate"
+	var out bytes.Buffer
+	if _, err := study(&out, o); err != nil || !strings.HasPrefix(out.String(), "1 scenarios") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	o.only = "nonsense"
+	if _, err := study(&out, o); err == nil {
+		t.Error("no scenario, no error")
+	}
+}
+
 // The same seed gives the same figures, another seed others.
 func TestRunsAreSeeded(t *testing.T) {
 	s := scenarios()[2]
@@ -244,7 +257,7 @@ func TestBadFiguresFail(t *testing.T) {
 		bad.delays[i] = []int{never}
 	}
 	stratum := func(raw, value float64) audit.Stratum {
-		return audit.Stratum{SizeFrom: 1, Threshold: audit.Threshold{Raw: raw, Value: value, Voters: 20}}
+		return audit.Stratum{SizeFrom: 1, Threshold: audit.Threshold{Raw: raw, Value: value, Voters: 200}}
 	}
 	bad.seeds = []result{{strata: []audit.Stratum{stratum(1, 1)}, without: []audit.Stratum{stratum(0.5, 0.8)}}}
 	failed := 0

@@ -74,12 +74,13 @@ func fetches(n int) string {
 }
 
 // thresholdTable prints the votes' medians before the clamp, over strata and seeds, and by which
-// factor they differ from the medians of the same votes without the hostile ones.
+// factor they differ from the medians of the same votes without the hostile ones. Fair are the strata
+// with 100 votes, a third of them hostile at most.
 func thresholdTable(out io.Writer, outcomes []outcome) {
 	fmt.Fprintln(out, "\nThresholds of the strata at the end of a run, and what hostile votes do to them")
 	t := newTable(out)
 	fmt.Fprintln(t, "scenario\tstrata\tthin\tmerged\tbefore the clamp: least\tmedian\tlargest\t"+
-		"hostile votes: median\tlargest\tfactor: least\tmedian\tlargest\twhere at most a third: least\tlargest")
+		"hostile votes: median\tlargest\tfactor: least\tmedian\tlargest\tfair: least\tlargest")
 	for i := range outcomes {
 		outcomes[i].thresholdRow(t)
 	}
@@ -106,11 +107,11 @@ func (o *outcome) thresholdRow(t io.Writer) {
 		shares = append(shares, s.share)
 	}
 	raw, shares = sorted(raw), sorted(shares)
-	f, third := factors(shifts, 1), factors(shifts, 1.0/3)
+	f, fair := factors(shifts)
 	fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t%.0f %%\t%.0f %%\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\n",
 		o.scenario.name, len(raw)+thin, thin, merged, quantile(raw, 0), quantile(raw, 0.5), quantile(raw, 1),
 		100*quantile(shares, 0.5), 100*quantile(shares, 1), quantile(f, 0), quantile(f, 0.5), quantile(f, 1),
-		quantile(third, 0), quantile(third, 1))
+		quantile(fair, 0), quantile(fair, 1))
 }
 
 // freeTable prints what each chart leaves free.
