@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -76,7 +77,7 @@ func TestRankerSeries(t *testing.T) {
 		`assay_ranking_transfers_total{role="primary"}`:       1005,
 		`assay_ranking_transfers_total{role="exploration"}`:   1009,
 		`assay_ranking_own_fault_seconds_total`:               1.5,
-		`assay_ranking_events_total{event="drop_now"}`:        2003,
+		`assay_ranking_events_total{event="drop_now"}`:        2000 + float64(ranking.DropNow),
 		`assay_ranking_verdicts{verdict="clear"}`:             1013,
 		`assay_ranking_verdicts{verdict="proven_lie"}`:        1019,
 		`assay_ranking_verdicts_held{cause="own_gaps"}`:       1,
@@ -95,6 +96,28 @@ func TestRankerSeries(t *testing.T) {
 		in(`assay_audit_residual_ratio`) + `_sum`:             2.5,
 	})
 	absent(t, got, `assay_ranking_top_expected_seconds{slot="3"}`, `assay_ranking_verdicts_held{cause="not_held"}`)
+}
+
+// TestRankerNames pins names, help texts and labels, which dashboards are built
+// on. The values of labels are the ranker's to add to.
+func TestRankerNames(t *testing.T) {
+	var got strings.Builder
+	for _, f := range newRankerTables(1).families() {
+		fmt.Fprintf(&got, "%s %s %v: %s\n", f.Type, f.Name, f.Labels, f.Help)
+	}
+	const golden = "testdata/ranker.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s\nif this is meant, run the test with -update", got.String(), want)
+	}
 }
 
 // TestResidualBuckets: they are cumulative, and the last holds all there are.

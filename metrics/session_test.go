@@ -18,10 +18,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // served is a real session with a bare yamux at the other end, which sends n
 // bytes on each stream that says what to do by its first byte.
-func served(t testing.TB, n int, opts ...mux.Option) *mux.Session {
+func served(t testing.TB, n int) *mux.Session {
 	t.Helper()
 	ours, theirs := connected(t)
-	session, err := mux.Client(ours, nil, opts...)
+	session, err := mux.Client(ours, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

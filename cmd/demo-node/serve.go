@@ -72,8 +72,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	if err == nil {
 		return l, nil
 	}
-	var call *os.SyscallError
-	if errors.As(err, &call) {
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
 		err = call.Err
 	}
 	return nil, fmt.Errorf("cannot listen on %s, choose another address with --listen: %w", addr, err)

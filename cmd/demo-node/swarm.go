@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/fetcher"
@@ -130,12 +131,9 @@ func (s *swarm) join(n *node.Node, addr string) error {
 }
 
 func (s *swarm) add(o wire.Offer) {
-	for _, had := range s.offers {
-		if had.Hash == o.Hash {
-			return
-		}
+	if !slices.ContainsFunc(s.offers, func(had wire.Offer) bool { return had.Hash == o.Hash }) {
+		s.offers = append(s.offers, o)
 	}
-	s.offers = append(s.offers, o)
 }
 
 // choose keeps the data asked for.
@@ -236,10 +234,8 @@ func (c *fetchCmd) checkPeers() error {
 		if _, _, err := net.SplitHostPort(addr); err != nil {
 			return usageError{fmt.Errorf("--peers: %q is not HOST:PORT", addr)}
 		}
-		for _, had := range c.Peers[:i] {
-			if had == addr {
-				return usageError{fmt.Errorf("--peers: %s is given twice", addr)}
-			}
+		if slices.Contains(c.Peers[:i], addr) {
+			return usageError{fmt.Errorf("--peers: %s is given twice", addr)}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
 type versionCmd struct{}
@@ -22,14 +23,15 @@ func describe(info *debug.BuildInfo) string {
 	if version == "" {
 		version = "(devel)"
 	}
-	line := fmt.Sprintf("demo-node %s, %s", version, info.GoVersion)
+	var line strings.Builder
+	fmt.Fprintf(&line, "demo-node %s, %s", version, info.GoVersion)
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			line += ", commit " + s.Value
+			line.WriteString(", commit " + s.Value)
 		case s.Key == "vcs.modified" && s.Value == "true":
-			line += " with changes"
+			line.WriteString(" with changes")
 		}
 	}
-	return line
+	return line.String()
 }

@@ -3,12 +3,14 @@ package behave
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/assay-mux/assay/internal/lab/bubble"
 
 	"pgregory.net/rapid"
 )
@@ -60,7 +62,7 @@ func (r *recorder) at(t *testing.T, text []byte) time.Duration {
 }
 
 func TestHold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		r := &recorder{began: time.Now()}
 		c := Behaviour{Hold: 100 * ms}.Conn(r)
 		write := func(parts ...[]byte) {
@@ -91,7 +93,7 @@ func TestHold(t *testing.T) {
 
 // TestHoldAlone: a pong goes by itself if nothing is written meanwhile.
 func TestHoldAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		r := &recorder{began: time.Now()}
 		c := Behaviour{Hold: 100 * ms}.Conn(r)
 		c.Write(pongOf(7))
@@ -122,7 +124,7 @@ func TestHoldKeepsFrames(t *testing.T) {
 			cuts = append(cuts, min(rapid.IntRange(1, 30).Draw(rt, "cut"), len(all)-i))
 			i += cuts[len(cuts)-1]
 		}
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Run(t, func(t *testing.T) {
 			r := &recorder{began: time.Now()}
 			c := Behaviour{Hold: 50 * ms}.Conn(r)
 			for i, rest := 0, all; i < len(cuts); i++ {
@@ -165,7 +167,7 @@ func TestHoldPassesErrors(t *testing.T) {
 	a, b := net.Pipe()
 	b.Close()
 	c := Behaviour{Hold: ms}.Conn(a)
-	if n, err := c.Write(data("x")); n != 0 || err != io.ErrClosedPipe {
+	if n, err := c.Write(data("x")); n != 0 || !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("%d, %v", n, err)
 	}
 	if c.(*holding).NetConn() != a {

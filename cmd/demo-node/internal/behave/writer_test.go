@@ -5,8 +5,9 @@ import (
 	"errors"
 	"io"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/assay-mux/assay/internal/lab/bubble"
 )
 
 // arrivals notes when bytes were written.
@@ -38,7 +39,7 @@ func TestWriterKeepsTime(t *testing.T) {
 	datum := bytes.Repeat([]byte("assay"), 20_000)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
 				to := &arrivals{began: time.Now()}
 				w := tt.b.Writer(to, int64(len(datum)), nil)
 				n, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{bytes.NewReader(datum)}, make([]byte, 64e3))
@@ -63,7 +64,7 @@ func TestWriterVanishes(t *testing.T) {
 
 // TestWriterEnds: it does not sleep on when the session has ended.
 func TestWriterEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
 		done := make(chan struct{})
 		time.AfterFunc(3*time.Second, func() { close(done) })
 		began := time.Now()

@@ -52,13 +52,13 @@ func (p *play) standings() []ranking.Standing {
 	return f.Ranker().Rank(f.Now(), wantedSize, len(p.members))
 }
 
-// event prints what the ranker reports.
+// event prints what the ranker reports, but for what follows from it.
 func (p *play) event(e ranking.Event) {
 	switch e.Kind {
 	case ranking.VerdictChanged:
 		p.say("%s is found %s", e.Peer, e.Verdict.String())
-	case ranking.Demoted, ranking.Redeemed, ranking.DropNow, ranking.EclipseSuspected, ranking.HoldBegan, ranking.HoldEnded, ranking.Hedged:
+	case ranking.Redeemed, ranking.DropNow, ranking.EclipseSuspected, ranking.HoldBegan, ranking.HoldEnded, ranking.Hedged, ranking.EchoesMissing:
 		p.say("%s", e.String())
-	case ranking.SizeLie, ranking.AttesterFault, ranking.CriticalMissed:
+	case ranking.Demoted, ranking.SizeLie, ranking.AttesterFault, ranking.CriticalMissed:
 	}
 }

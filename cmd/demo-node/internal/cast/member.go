@@ -38,18 +38,18 @@ type Member struct {
 // Members are the cast. Their true times are well apart, so that a busy machine
 // does not reorder them.
 func Members() []Member {
-	clear := []audit.Kind{audit.Clear}
+	sound := []audit.Kind{audit.Clear}
 	disk := []audit.Kind{audit.Clear, audit.Overclaims, audit.SlowToStart}
 	served := []Cause{Delivery, Overclaim}
 	group := func(s string) netip.Addr { return netip.MustParseAddr(s) }
 	ms := time.Millisecond
 	return []Member{
 		{Name: "fast", Kind: "honest, fast", Honest: true, Addr: group("192.0.2.1"), Rate: 40 * lab.Mbit, RTT: 20 * ms,
-			Verdicts: clear, Causes: served},
+			Verdicts: sound, Causes: served},
 		{Name: "far", Kind: "honest, far", Honest: true, Addr: group("198.51.100.1"), Rate: 20 * lab.Mbit, RTT: 120 * ms,
-			Verdicts: clear, Causes: served},
+			Verdicts: sound, Causes: served},
 		{Name: "slow", Kind: "honest, slow line", Honest: true, Addr: group("203.0.113.1"), Rate: 2.5 * lab.Mbit, RTT: 30 * ms,
-			Verdicts: clear, Causes: served},
+			Verdicts: sound, Causes: served},
 		{Name: "disk", Kind: "honest, slow disk", Honest: true, Addr: group("2001:db8:1::1"), Rate: 20 * lab.Mbit, RTT: 30 * ms,
 			Behave: behave.Behaviour{Disk: 150e3}, Verdicts: disk, Causes: served},
 		{Name: "pacer", Kind: "bursts and silences", Addr: group("2001:db8:2::1"), Rate: 40 * lab.Mbit, RTT: 20 * ms,

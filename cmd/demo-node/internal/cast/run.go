@@ -77,7 +77,7 @@ func take(ctx context.Context, cfg Config) (_ *report.Cast, held bool, err error
 		return nil, false, err
 	}
 	defer p.stage.close()
-	p.say("%d peers joined; each is asked for data by itself", len(p.members))
+	p.say("%d peers joined; each is asked for data by itself (? is one that has completed none yet)", len(p.members))
 	view := p.follow(ctx)
 	p.survey(ctx)
 	p.say("now a user fetches, from whom the ranker chooses")

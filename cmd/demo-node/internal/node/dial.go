@@ -60,8 +60,7 @@ func why(err error) error {
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
 	}
 	return err

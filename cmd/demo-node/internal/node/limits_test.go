@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 	"github.com/hashicorp/yamux"
+
+	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 )
 
 // TestStalledPeer: one that sends half and then nothing is given up, and what

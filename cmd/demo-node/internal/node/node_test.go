@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/yamux"
+
 	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
-	"github.com/hashicorp/yamux"
 )
 
 // content is a file larger than yamux's window, so that credit has to flow.

@@ -45,7 +45,7 @@ func TestGetLastByte(t *testing.T) {
 	buf := make([]byte, 100)
 	for got := 0; ; {
 		n, err := r.Read(buf)
-		if got += n; (got == 5) != (err == io.EOF) {
+		if got += n; (got == 5) != (errors.Is(err, io.EOF)) {
 			t.Fatalf("%d bytes and %v", got, err)
 		}
 		if err != nil {

@@ -101,7 +101,7 @@ func shake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
 		return nil, ErrFingerprint
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w (%v)", ErrHandshake, err)
+		return nil, fmt.Errorf("%w (%w)", ErrHandshake, err)
 	}
 	return conn, nil
 }

@@ -12,11 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 	"github.com/assay-mux/assay/internal/lab"
-	"go.uber.org/goleak"
 )
 
 // TestMain: every goroutine ends.

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/assay-mux/assay/audit"
 	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 	"github.com/assay-mux/assay/mux"
 	"github.com/assay-mux/assay/ranking"
-	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -13,10 +13,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/assay-mux/assay/metrics"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/assay-mux/assay/metrics"
 )
 
 // headerLimit is how long a client may take over its request's head.
@@ -71,12 +72,10 @@ func (s *Server) Close() {
 
 // reason is what the system says, without the address again.
 func reason(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
-	var call *os.SyscallError
-	if errors.As(err, &call) {
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
 		err = call.Err
 	}
 	return err

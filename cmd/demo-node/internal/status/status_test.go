@@ -8,8 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/assay-mux/assay/mux"
 	"go.uber.org/goleak"
+
+	"github.com/assay-mux/assay/mux"
 )
 
 // TestMain: every goroutine ends.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Version is the protocol's version, in each message.
@@ -77,7 +78,7 @@ func read(r io.Reader, wanted ...Kind) (Kind, []byte, error) {
 	k := Kind(head[lengthSize+1])
 	size := int64(binary.BigEndian.Uint32(head[:])) - headSize
 	switch {
-	case !has(wanted, k):
+	case !slices.Contains(wanted, k):
 		return k, nil, fmt.Errorf("%w: kind %d out of place", ErrMalformed, k)
 	case size < 0:
 		return k, nil, fmt.Errorf("%w: its length is %d", ErrMalformed, size+headSize)
@@ -89,15 +90,6 @@ func read(r io.Reader, wanted ...Kind) (Kind, []byte, error) {
 		return k, nil, unexpected(err)
 	}
 	return k, payload, nil
-}
-
-func has(kinds []Kind, k Kind) bool {
-	for _, w := range kinds {
-		if w == k {
-			return true
-		}
-	}
-	return false
 }
 
 // unexpected makes an end inside a message one that was not expected.

@@ -192,10 +192,9 @@ func FuzzMessages(f *testing.F) {
 		if r, err := ReadRequest(bytes.NewReader(in)); err == nil && r.Kind == KindGet {
 			same("get", AppendGet(nil, r.Get))
 		}
-		var refusal *Refusal
 		if o, err := ReadOffers(bytes.NewReader(in)); err == nil {
 			same("offers", AppendOffers(nil, o))
-		} else if errors.As(err, &refusal) {
+		} else if refusal, ok := errors.AsType[*Refusal](err); ok {
 			same("refusal", AppendRefusal(nil, *refusal))
 		}
 		if n, err := ReadData(bytes.NewReader(in)); err == nil {
