@@ -527,7 +527,7 @@ func TestChoicesRepeat(t *testing.T) {
 		}
 		return b.String()
 	}
-	if run(1) != run(1) {
+	if first, second := run(1), run(1); first != second {
 		t.Error("two runs of one seed differ")
 	}
 	if run(1) == run(2) {

@@ -131,8 +131,8 @@ func (r *Ranker) observe(now time.Duration, f *Fetch, reading burst.Reading, fai
 		excess = max(excess, failureLeast-1)
 	}
 	p := f.peer
-	clear := !p.verdict.Kind.Punitive() && !p.verdict.Kinds.Has(audit.Overclaims)
-	r.us.observe(now, p.group.name, excess, clear && p.group.aged(now))
+	sound := !p.verdict.Kind.Punitive() && !p.verdict.Kinds.Has(audit.Overclaims)
+	r.us.observe(now, p.group.name, excess, sound && p.group.aged(now))
 	r.ownTrouble(now, f, excess, actual, ours)
 	r.noteHold(now)
 	rec := r.record(now, f, reading, failed)
@@ -173,13 +173,8 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	}
 	took := max(actual-ours, 0)
 	slower := took.Seconds() > f.expected()
-	switch v.Latest.Outcome {
-	case audit.Held:
+	if o := v.Latest.Outcome; o == audit.Held || o == audit.Void && !slower {
 		return
-	case audit.Void:
-		if !slower {
-			return
-		}
 	}
 	f.conn.lastWindow = f.windowAfter()
 	if p.completions == 0 {

@@ -97,7 +97,7 @@ func (r *Ranker) Begin(now time.Duration, p Plan) (*Fetch, error) {
 		f.job.booked = true
 	}
 	r.mu.Unlock()
-	r.open(now, f)
+	r.open(f)
 	return f, nil
 }
 
@@ -111,7 +111,7 @@ func (f *Fetch) Add(now time.Duration, p Pick) (*Fetch, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.open(now, g)
+	r.open(g)
 	return g, nil
 }
 
@@ -186,7 +186,7 @@ func (r *Ranker) start(now time.Duration, j *job, p Pick) (*Fetch, error) {
 }
 
 // open tells the meter, outside the lock, and takes its reading as what was before.
-func (r *Ranker) open(now time.Duration, f *Fetch) {
+func (r *Ranker) open(f *Fetch) {
 	reading := f.conn.meter.Reading()
 	end := f.conn.meter.Begin()
 	r.mu.Lock()
@@ -361,11 +361,11 @@ func (r *Ranker) close(now time.Duration, f *Fetch) {
 	}
 	r.touch(p)
 	r.consider(now, p)
-	r.closeJob(now, f.job)
+	r.closeJob(f.job)
 }
 
 // closeJob lets go of what the whole fetch held, once its last part has ended.
-func (r *Ranker) closeJob(now time.Duration, j *job) {
+func (r *Ranker) closeJob(j *job) {
 	for _, f := range j.fetches {
 		if !f.ended {
 			return

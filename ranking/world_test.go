@@ -196,7 +196,6 @@ type transfer struct {
 	over    bool
 	asked   time.Duration // when advice was last asked for
 	again   time.Duration
-	hedged  bool
 	waiting bool // by the user
 }
 
