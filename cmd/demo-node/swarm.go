@@ -145,14 +145,22 @@ func (s *swarm) choose() (err error) {
 // all fetches all data, one after the other. One that fails does not stop the
 // others.
 func (s *swarm) all(doc *report.Swarm) error {
+	var total int64
+	for _, o := range s.offers {
+		total += o.Size
+	}
+	add, end := s.env.bar(fmt.Sprintf("%d peers", len(s.peers)), total)
+	defer end()
 	var first error
 	failures := 0
 	for _, o := range s.offers {
 		if store.Has(s.env.ctx, s.cmd.Out, o.Hash) {
+			add(int(o.Size))
 			doc.Kept++
 			continue
 		}
 		res, err := s.fetch.Fetch(s.env.ctx, fetcher.Request{Hash: o.Hash, Critical: s.cmd.Critical})
+		add(int(o.Size))
 		doc.Data = append(doc.Data, datum(o, res, err))
 		if err == nil {
 			continue

@@ -42,6 +42,7 @@ func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash) {
 	}
 	defer sp.close()
 	t := &transfer{fetch: fetch, pick: fetch.Pick(), peer: peer, spool: sp}
+	f.wg.Go(func() { f.oversee(ctx, cancel, fetch) })
 	if t.read(ctx, hash, f.Now) != nil {
 		return
 	}
@@ -54,5 +55,25 @@ func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash) {
 		fetch.Done(f.Now(), size)
 	case errors.Is(err, store.ErrMismatch):
 		fetch.Fail(f.Now(), ranking.Corrupt)
+	}
+}
+
+// oversee asks for advice on a trial, for only so its silences are seen, and ends
+// it if that is the advice. Nobody is asked in its place.
+func (f *Fetcher) oversee(ctx context.Context, cancel func(), fetch *ranking.Fetch) {
+	for {
+		a := fetch.Advice(f.Now())
+		if (a.Kind == ranking.Cancel || a.Kind == ranking.ResetConn) && a.Trouble != ranking.Delivered {
+			fetch.Abort(f.Now())
+			cancel()
+			return
+		}
+		t := time.NewTimer(max(a.Again, time.Millisecond))
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-t.C:
+		}
 	}
 }

@@ -1,8 +1,9 @@
 // Package predict says how long a fetch will take, before it begins.
 //
-// It is the demo's own until package ranking exists, which is where it belongs:
-// the formula is DESIGN's, that of Cardwell, Savage and Anderson, "Modeling TCP
-// Latency", INFOCOM 2000, in closed form. Pure: no clock, no goroutine.
+// It is for a node without a ranker, which asks one peer alone, and differs from
+// package ranking's in what our own window adds: that is taken from real machines,
+// see Path.credit. The formula is that of Cardwell, Savage and Anderson, "Modeling
+// TCP Latency", INFOCOM 2000, in closed form. Pure: no clock, no goroutine.
 package predict
 
 import (
