@@ -71,14 +71,16 @@ func (f *Fetch) expected() float64 {
 
 // late says whether it takes far longer than expected, has stalled, or is far behind: of a peer that
 // withholds behind a copy's back nothing else would ever be seen.
-func (f *Fetch) late(now time.Duration) bool {
+// Our own part of the time makes nothing late.
+func (f *Fetch) late(now time.Duration, reading burst.Reading) bool {
 	at := now
 	if f.received {
 		at = f.receivedAt
 	}
-	took, expected := (at - f.began).Seconds(), f.expected()
+	_, ours := f.elapsed(reading)
+	took, expected := (at - f.began - ours).Seconds(), f.expected()
 	behind := took > behindAt*expected && float64(f.got) < behindGot*float64(f.pick.bytes)
-	return behind || took > lateAfter*expected || at-f.lastAt > f.stallAfter()
+	return behind || took > lateAfter*expected || at-f.lastAt-ours > f.stallAfter()
 }
 
 // record is the fetch as the audit wants it.
@@ -173,7 +175,10 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	}
 	took := max(actual-ours, 0)
 	slower := took.Seconds() > f.expected()
-	if o := v.Latest.Outcome; o == audit.Held || o == audit.Void && !slower {
+	// While verdicts are held a slow completion may be our fault, a prompt one cannot; if most of the
+	// time was ours it is the prompt one that shows nothing.
+	void := v.Latest.Outcome == audit.Void || ours > actual/2
+	if held := v.Latest.Outcome == audit.Held; held && slower || void && !slower {
 		return
 	}
 	f.conn.lastWindow = f.windowAfter()
@@ -238,8 +243,29 @@ func (r *Ranker) rateOf(p *peer) float64 {
 	return float64(p.estimation.Rate)
 }
 
+// excuse is what of our own may excuse a failure.
+type excuse uint8
+
+const (
+	byNothing excuse = iota // wrong bytes, "not found", a reset: proof by themselves
+	byTrouble               // trouble of ours that many peers show: a connection that ended
+	byOurTime               // that, or our own part of the time: whatever came too late
+)
+
+// excuseFor is what may excuse a failure.
+func excuseFor(how Failure) excuse {
+	switch how {
+	case TimedOut:
+		return byOurTime
+	case Disconnected:
+		return byTrouble
+	default:
+		return byNothing
+	}
+}
+
 // fail takes in a failure: a sample that is never better than three times what was expected.
-func (r *Ranker) fail(now time.Duration, f *Fetch, reading burst.Reading, how string) {
+func (r *Ranker) fail(now time.Duration, f *Fetch, reading burst.Reading, how string, excuse excuse) {
 	p := f.peer
 	actual, ours := f.elapsed(reading)
 	_, v := r.observe(now, f, reading, true)
@@ -251,7 +277,7 @@ func (r *Ranker) fail(now time.Duration, f *Fetch, reading burst.Reading, how st
 	if f.hard(now) {
 		r.dropNow(now, f, how)
 	}
-	if _, held := r.us.held(now); held || v.Latest.Outcome == audit.Void {
+	if _, held := r.us.held(now); held && excuse >= byTrouble || v.Latest.Outcome == audit.Void && excuse >= byOurTime {
 		return
 	}
 	expected := f.expected()

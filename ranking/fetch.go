@@ -286,7 +286,7 @@ func (f *Fetch) stop(now time.Duration) func() {
 func (f *Fetch) Done(now time.Duration, size int64) audit.Verdict {
 	return f.finish(now, func(r *Ranker, reading burst.Reading) {
 		if size <= 0 && f.got < f.pick.bytes {
-			r.fail(now, f, reading, "ended short")
+			r.fail(now, f, reading, "ended short", byOurTime)
 			return
 		}
 		r.complete(now, f, reading)
@@ -300,7 +300,7 @@ func (f *Fetch) Done(now time.Duration, size int64) audit.Verdict {
 // audit says of the peer now.
 func (f *Fetch) Fail(now time.Duration, how Failure) audit.Verdict {
 	return f.finish(now, func(r *Ranker, reading burst.Reading) {
-		r.fail(now, f, reading, how.String())
+		r.fail(now, f, reading, how.String(), excuseFor(how))
 		if how == NotFound {
 			r.holders.drop(f.job.plan.Datum, f.peer)
 		}
@@ -311,8 +311,8 @@ func (f *Fetch) Fail(now time.Duration, how Failure) audit.Verdict {
 // by then, it counts as failed; else as nothing.
 func (f *Fetch) Abort(now time.Duration) audit.Verdict {
 	return f.finish(now, func(r *Ranker, reading burst.Reading) {
-		if f.late(now) {
-			r.fail(now, f, reading, "given up late")
+		if f.late(now, reading) {
+			r.fail(now, f, reading, "given up late", byOurTime)
 		}
 	})
 }

@@ -154,11 +154,19 @@ func blend(a, b, step float64) float64 {
 }
 
 // of is the time that completions say n bytes take, in seconds, and how many of them say so: one of s
-// bytes counts for n with the weight min(1, 4 s/n).
+// bytes counts for n with the weight min(1, 4 s/n). Completions of other classes fill in as far as those
+// of n's own are few: else a peer that serves some sizes fast and dribbles others would keep half of
+// what that fakes.
 func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, weight float64) {
+	own := sizeClass(n)
+	fill := measuredPrior / (measuredPrior + ws.class[own].left(now, half))
 	for left := ws.used; left != 0; left &= left - 1 {
-		w := &ws.class[bits.TrailingZeros16(left)]
-		x := w.weight * decay(now-w.aged, half) * min(1, 4*float64(w.size)/float64(max(n, 1)))
+		class := bits.TrailingZeros16(left)
+		w := &ws.class[class]
+		x := w.left(now, half) * min(1, 4*float64(w.size)/float64(max(n, 1)))
+		if class != own {
+			x *= fill
+		}
 		if x < 1e-6 {
 			continue
 		}
@@ -176,10 +184,13 @@ func (ws *waits) count(now time.Duration, half time.Duration) float64 {
 	n := 0.0
 	for left := ws.used; left != 0; left &= left - 1 {
 		w := &ws.class[bits.TrailingZeros16(left)]
-		n += w.weight * decay(now-w.aged, half)
+		n += w.left(now, half)
 	}
 	return n
 }
+
+// left is how many completions a mean rests on, aged.
+func (w *wait) left(now, half time.Duration) float64 { return w.weight * decay(now-w.aged, half) }
 
 // decay is what is left of a weight after a time.
 func decay(age, half time.Duration) float64 {
