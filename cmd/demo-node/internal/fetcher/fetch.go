@@ -124,7 +124,7 @@ func (f *Fetcher) attempt(ctx context.Context, req Request, exclude []string, re
 		res.Parts = append(res.Parts, p)
 		if p.Err != nil {
 			f.cfg.Log.Debug("transfer ended short", "hash", req.Hash.Short(), "peer", p.Peer, "role", p.Role, "bytes", p.Bytes, "took", p.Took,
-				"silent", f.Now()-time.Duration(t.last.Load()), "troubles", p.Troubles, "err", p.Err)
+				"silent", f.Now()-time.Duration(t.last.Load()), "troubles", fmt.Sprint(p.Troubles), "err", p.Err)
 		}
 		failed = append(failed, t.pick.Peer)
 	}
