@@ -31,8 +31,9 @@ var rules = map[string]rule{
 	"audit":           {modules: []string{tdigest}},
 	"audit/speedtest": {ours: []string{"audit", "burst", "mux"}, live: true},
 	"ranking":         {ours: []string{"burst", "audit"}, modules: []string{tdigest}},
-	// What writes the ranker's state to a file, so that the ranker itself does no I/O.
-	"ranking/statefile": {ours: []string{"ranking"}, live: true},
+	// What writes the ranker's state to a file, so that the ranker itself does no I/O. A meter, which
+	// its tests need, speaks in values of burst.
+	"ranking/statefile": {ours: []string{"ranking", "burst"}, live: true},
 	"mux":               {ours: []string{"cookie", "burst"}, modules: []string{yamux, kernel}, live: true},
 	"metrics":           {ours: []string{"mux", "cookie", "burst", "ranking", "audit"}, modules: []string{prometheus}},
 }
