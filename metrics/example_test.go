@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/assay-mux/assay/metrics"
 	"github.com/assay-mux/assay/mux"
+	"github.com/assay-mux/assay/ranking"
 )
 
 // node is the caller's own list of connections, by the identity of the peer.
@@ -79,4 +81,32 @@ func ExampleDescriptions() {
 	// counter assay_frames_total [direction]
 	// counter assay_wire_bytes_total [direction]
 	// counter assay_received_payload_bytes_total [counted]
+}
+
+// A host with a ranker shows it beside its connections.
+func ExampleWithRanker() {
+	ranker, err := ranking.New(ranking.DefaultConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	began := time.Now()
+	collector := metrics.NewCollector(nil, metrics.WithRanker(metrics.RankingFunc(func() metrics.Ranking {
+		return metrics.OfRanker(ranker, time.Since(began), 1<<20, 5)
+	})))
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collector)
+	families, err := registry.Gather()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range families {
+		if f.GetName() == "assay_ranking_verdicts_held" {
+			m := f.GetMetric()[0]
+			fmt.Println(f.GetName(), m.GetLabel()[0].GetValue(), m.GetGauge().GetValue())
+		}
+	}
+	// Output:
+	// assay_ranking_verdicts_held not_held 0
 }
