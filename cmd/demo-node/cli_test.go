@@ -39,6 +39,7 @@ func TestUsageErrors(t *testing.T) {
 		"not both":                        "fetch 127.0.0.1:1 --peers 127.0.0.1:2",
 		"is not HOST:PORT":                "fetch --peers nowhere",
 		"given twice":                     "fetch --peers 127.0.0.1:1,127.0.0.1:1",
+		"pins one peer":                   "fetch --peers 127.0.0.1:1,127.0.0.1:2 --peer-fingerprint " + strings.Repeat("0", 64),
 		"go with --peers":                 "fetch 127.0.0.1:1 --critical",
 		"there are pace, pad":             "serve . --behave sulk=1",
 		"write drip=10kB/s":               "serve . --behave drip=fast",

@@ -194,6 +194,8 @@ func (c *fetchCmd) checkPeers() error {
 		return usageError{errors.New("name one peer, or several with --peers, not both")}
 	case len(c.Peers) == 0 && (c.Critical || c.State != ""):
 		return usageError{errors.New("--critical and --state go with --peers: one peer leaves no choice")}
+	case len(c.Peers) > 1 && c.Pin != nil:
+		return usageError{errors.New("--peer-fingerprint pins one peer and --peers names several, use --tls")}
 	}
 	for i, addr := range c.Peers {
 		if _, _, err := net.SplitHostPort(addr); err != nil {

@@ -69,9 +69,9 @@ func TestFetchFromPeers(t *testing.T) {
 
 func TestFetchFromPeersCritical(t *testing.T) {
 	dir, out := shared(t), t.TempDir()
-	a, _ := serveDir(t, dir)
-	b, _ := serveDir(t, dir)
-	code, text, stderr := call(t, "fetch", "--critical", "--peers", a+","+b, "--out", out)
+	a, _ := serveDir(t, dir, "--tls")
+	b, _ := serveDir(t, dir, "--tls")
+	code, text, stderr := call(t, "--progress", "always", "fetch", "--tls", "--critical", "--peers", a+","+b, "--out", out)
 	if code != exitOK || !strings.Contains(text, "3 files fetched: 1.2 MB. Already there: 0. Failed: 0.") {
 		t.Errorf("%d: %s%s", code, text, stderr)
 	}
