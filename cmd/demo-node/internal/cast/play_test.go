@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-mux/assay/audit"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/fetcher"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
 	"github.com/assay-mux/assay/ranking"
 )
 
@@ -140,5 +141,39 @@ func TestStageIsCleared(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left behind by what did not begin: %v", left)
+	}
+}
+
+// TestRepeat: only what a held verdict may explain is played again, and not for
+// ever.
+func TestRepeat(t *testing.T) {
+	doc := new(report.Cast)
+	type end struct {
+		doc  *report.Cast
+		held bool
+		err  error
+	}
+	bars, held := end{doc, false, ErrBars}, end{doc, true, ErrBars}
+	tests := map[string]struct {
+		takes []end
+		want  error
+	}{
+		"well":              {[]end{{doc, false, nil}}, nil},
+		"well, though held": {[]end{{doc, true, nil}}, nil},
+		"badly":             {[]end{bars}, ErrBars},
+		"held, then well":   {[]end{held, {doc, false, nil}}, nil},
+		"held, then badly":  {[]end{held, bars}, ErrBars},
+		"held for ever":     {[]end{held, held, held}, ErrBusy},
+		"interrupted":       {[]end{held, {nil, false, context.Canceled}}, context.Canceled},
+	}
+	for name, tt := range tests {
+		n := 0
+		_, err := repeat(t.Context(), Config{}.normal(), func(context.Context, Config) (*report.Cast, bool, error) {
+			n++
+			return tt.takes[n-1].doc, tt.takes[n-1].held, tt.takes[n-1].err
+		})
+		if n != len(tt.takes) || !errors.Is(err, tt.want) || errors.Is(err, ErrBusy) != errors.Is(tt.want, ErrBusy) {
+			t.Errorf("%s: %v after %d takes, want %v after %d", name, err, n, tt.want, len(tt.takes))
+		}
 	}
 }

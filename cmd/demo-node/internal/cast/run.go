@@ -54,7 +54,11 @@ const mostTakes = 3
 // document, where that is not as it must be, or ErrBusy, where this machine is
 // why.
 func Run(ctx context.Context, cfg Config) (*report.Cast, error) {
-	cfg = cfg.normal()
+	return repeat(ctx, cfg.normal(), take)
+}
+
+// repeat plays until verdicts were not held, or all is as it must be anyway.
+func repeat(ctx context.Context, cfg Config, take func(context.Context, Config) (*report.Cast, bool, error)) (*report.Cast, error) {
 	for n := 1; ; n++ {
 		doc, held, err := take(ctx, cfg)
 		switch {
