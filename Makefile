@@ -11,10 +11,10 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy demo cast bench compat idle fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy audit-study demo cast bench compat idle fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## all tests, with the race detector where it works, and how many ran
 	@$(GO) run ./internal/testcount -timeout $(TIMEOUT) -unraced 'Alloc|Memory' -flags '$(ARGS)' $(MODULES)
@@ -24,6 +24,9 @@ race: ## the same, failing where the race detector does not work
 
 accuracy: ## how far predictions are from what fetches take, over simulated paths
 	@$(GO) test ./internal/lab/accuracy -count=1 -timeout $(TIMEOUT) -run TestAccuracy -v $(ARGS) -args -whole
+
+audit-study: build ## the audit against simulated populations, without packets (minutes)
+	@$(GO) run ./internal/lab/auditstudy $(ARGS)
 
 demo: ## two nodes fetch files from each other over a shaped path, and compare
 	@$(GO) run ./cmd/demo-node pair $(ARGS)
