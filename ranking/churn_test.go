@@ -44,9 +44,9 @@ func TestChurn(t *testing.T) {
 
 func TestChurnSparesAndTies(t *testing.T) {
 	w := newWorld(t)
-	for i := range 10 { // all alike; the first four of one group
+	for i := range 10 { // all alike; the last four of one group
 		g := i
-		if i < 4 {
+		if i >= 6 {
 			g = 77
 		}
 		w.add(&actor{id: fmt.Sprint("peer ", i), addr: in(g, i), rate: 1e7, rtt: 20 * ms})
@@ -58,7 +58,7 @@ func TestChurnSparesAndTies(t *testing.T) {
 		}
 	}
 	newcomer := w.add(&actor{id: "newcomer", addr: in(90, 1), rate: 1e4, rtt: 500 * ms})
-	if err := w.r.Pin(w.now, "peer 0", true); err != nil {
+	if err := w.r.Pin(w.now, "peer 9", true); err != nil {
 		t.Fatal(err)
 	}
 	got := names(w.r.Churn(w.now))
@@ -66,10 +66,10 @@ func TestChurnSparesAndTies(t *testing.T) {
 		t.Fatalf("%v", got)
 	}
 	for _, id := range got {
-		if w.r.peers[id].group.name != w.r.peers["peer 1"].group.name {
+		if w.r.peers[id].group.name != w.r.peers["peer 8"].group.name {
 			t.Errorf("%s is not of the crowded group", id)
 		}
-		if id == "peer 0" || id == newcomer.id {
+		if id == "peer 9" || id == newcomer.id {
 			t.Errorf("%s is pinned, or too new", id)
 		}
 	}

@@ -293,10 +293,10 @@ func (r *Ranker) fail(now time.Duration, f *Fetch, reading burst.Reading, how st
 func (r *Ranker) deliver(now time.Duration, f *Fetch, size int64) {
 	j := f.job
 	if j.delivered || j.plan.Datum == "" {
-		j.delivered = true
+		j.delivered, f.won = true, !j.delivered
 		return
 	}
-	j.delivered, j.booked = true, false
+	j.delivered, j.booked, f.won = true, false, true
 	for _, d := range r.debts.pay(j.plan.Datum) {
 		if p := r.peers[d.peer]; p != nil {
 			p.penalty.more(now, (now-d.began).Seconds()/d.expected-d.times, &r.cfg)

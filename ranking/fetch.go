@@ -34,7 +34,7 @@ type Fetch struct {
 	pace                               pace
 	reserved                           reservation
 	holdsReserve                       bool
-	dropTold                           bool
+	dropTold, won                      bool
 	troubled                           Trouble // at the last advice
 }
 
@@ -350,7 +350,7 @@ func (r *Ranker) close(now time.Duration, f *Fetch) {
 	}
 	if f.holdsReserve {
 		extra := f.got
-		if f.pick.Role == Hedge && f.job.delivered {
+		if f.won && f.pick.Role == Hedge { // it brought what was missing
 			extra = 0
 		}
 		r.budget.settle(now, f.reserved, extra)
