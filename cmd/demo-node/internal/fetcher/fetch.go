@@ -78,7 +78,6 @@ func (f *Fetcher) Fetch(ctx context.Context, req Request) (Result, error) {
 		res.Took = f.Now() - began
 		if err == nil {
 			res.Size = size
-			f.verified(req.Hash, size)
 			return res, nil
 		}
 		if errors.Is(err, ranking.ErrNoPeer) && last != nil {
@@ -108,9 +107,7 @@ func plain(err error) error {
 
 // attempt makes a plan and carries it out. Failed are whom not to ask again.
 func (f *Fetcher) attempt(ctx context.Context, req Request, exclude []string, res *Result) (size int64, failed []string, err error) {
-	plan, err := f.cfg.Ranker.Choose(f.Now(), ranking.Query{
-		Datum: req.Hash.String(), Size: f.size(req.Hash), Critical: req.Critical, Exclude: exclude,
-	})
+	plan, err := f.choose(req, exclude)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -137,6 +134,20 @@ func (f *Fetcher) attempt(ctx context.Context, req Request, exclude []string, re
 		failed = failed[len(failed)-1:]
 	}
 	return size, failed, err
+}
+
+// choose makes a plan. Another fetch may bring the datum, with which the ranker
+// forgets the offers of it, between our look for its size and the choice: then
+// its size is known at the second look.
+func (f *Fetcher) choose(req Request, exclude []string) (ranking.Plan, error) {
+	q := ranking.Query{Datum: req.Hash.String(), Size: f.size(req.Hash), Critical: req.Critical, Exclude: exclude}
+	plan, err := f.cfg.Ranker.Choose(f.Now(), q)
+	if errors.Is(err, ranking.ErrNoSize) {
+		if q.Size = f.size(req.Hash); q.Size > 0 {
+			return f.cfg.Ranker.Choose(f.Now(), q)
+		}
+	}
+	return plan, err
 }
 
 func (t *transfer) part(now time.Duration) Part {

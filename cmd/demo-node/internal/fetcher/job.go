@@ -136,6 +136,7 @@ func (j *job) took(t *transfer) (int64, error) {
 	now := j.f.Now()
 	switch {
 	case err == nil:
+		j.f.verified(j.hash, size) // before the ranker forgets what was offered
 		t.fetch.Done(now, size)
 	case !errors.Is(err, store.ErrMismatch):
 		t.fetch.Abort(now)

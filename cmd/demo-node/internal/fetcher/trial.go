@@ -52,6 +52,7 @@ func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash) {
 	}
 	switch size, err := verify(hash, "", []io.Reader{io.NewSectionReader(sp.file, 0, sp.n)}); {
 	case err == nil:
+		f.verified(hash, size) // before the ranker forgets what was offered
 		fetch.Done(f.Now(), size)
 	case errors.Is(err, store.ErrMismatch):
 		fetch.Fail(f.Now(), ranking.Corrupt)
