@@ -59,6 +59,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := &env{ctx: ctx, stdout: stdout, stderr: stderr, progress: c.showProgress(stderr)}
 	e.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 	if err := parsed.Run(e); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err() // whatever failed for it
+		}
 		return complain(stderr, err, code(err))
 	}
 	return exitOK
