@@ -187,7 +187,7 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	}
 	p.completions++
 	p.lastServed = now
-	c := completed{bytes: f.got, time: took, first: max(rec.TTFB, 0), tail: f.tail()}.alone(f)
+	c := completed{bytes: f.got, time: took, first: min(max(rec.TTFB, 0), took), tail: f.tail()}.alone(f)
 	path := f.pick.path
 	times := p.waits.add(now, c, path, r.cfg.HalfWait)
 	p.penalty.complete(now, times, &r.cfg)

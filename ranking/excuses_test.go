@@ -109,3 +109,33 @@ func TestOtherSizesFillInOnly(t *testing.T) {
 		t.Errorf("1 MB in %.2f s, always took 0.22", got)
 	}
 }
+
+// Our own time before the first byte leaves no slope below zero, which no state file could hold.
+func TestOurTimeBeforeTheFirstByte(t *testing.T) {
+	w := newWorld(t)
+	a := w.add(&actor{id: "subject", addr: in(1, 1), rate: 5e6, rtt: 30 * ms})
+	f, err := w.r.Begin(w.now, w.fetchPlan(300_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.gauge.set(func(r *burst.Reading) { r.Ours += 20 * ms })
+	f.FirstByte(w.now + 50*ms)
+	f.Progress(w.now+50*ms, 300_000)
+	w.now += 50*ms + time.Microsecond
+	f.Done(w.now, 300_000)
+	small, large := expected(t, w, 300_000), expected(t, w, 12e6)
+	if large <= small {
+		t.Errorf("12 MB expected in %v, 300 kB in %v", large, small)
+	}
+	state, err := w.r.Save(w.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := New(DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fresh.Load(0, state, time.Minute); err != nil {
+		t.Error(err)
+	}
+}

@@ -72,7 +72,11 @@ func (w wait) resized(size int64, p Path) wait {
 // slope is the s/B of the second half, within those of the whole without its first byte: a window
 // that comes at once looks infinitely fast, and one that doesn't looks slower than it is.
 func (c completed) slope() float64 {
-	mean := (c.time - c.first).Seconds() / float64(max(c.bytes, 1))
+	rest := c.time - c.first
+	if rest <= 0 { // what was ours reaches into the wait for the first byte: no better guess than the whole
+		rest = max(c.time, 0)
+	}
+	mean := rest.Seconds() / float64(max(c.bytes, 1))
 	if c.tail <= 0 {
 		return mean
 	}
