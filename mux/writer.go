@@ -35,7 +35,10 @@ type outbound struct {
 	err    error // of an earlier write that left part of a frame behind
 	began  bool  // the host has written: it is committed to yamux
 	counts outCounts
-	small  *[2*headerSize + expressMax]byte // a small frame on its way, behind room for a cookie; made at the first
+
+	stamped time.Duration                    // the last clock read for a small frame
+	run     int                              // how many more may share it
+	small   *[2*headerSize + expressMax]byte // a small frame on its way, behind room for a cookie; made at the first
 }
 
 // Write takes bytes of the local multiplexer. It holds the header of a Data
@@ -63,10 +66,10 @@ func (c *Conn) write(p []byte) (int, error) {
 	if c.holds(p) {
 		return len(p), nil
 	}
-	now := c.meter.now()
 	if c.async == nil && o.expressable(p, c.sdu) {
-		return c.express(p, now)
+		return c.express(p)
 	}
+	now := c.meter.now()
 	if c.async != nil {
 		return c.async.write(c, p, now)
 	}
@@ -111,6 +114,33 @@ func (c *Conn) holds(p []byte) bool {
 	return true
 }
 
+const (
+	// stampRun is how many small frames may follow on one clock read.
+	stampRun = 3
+	// stampDense is how soon that many must have followed the last time.
+	stampDense = 20 * time.Microsecond
+)
+
+// stamp is the instant of a small frame. In a dense run of them one way, with
+// nothing come from the peer and no fetch outstanding, four share a clock read,
+// which is half of what a frame costs here; a cookie that is due waits for the
+// fourth. Whatever the peer sends ends the run, so that a request is always
+// stamped.
+func (c *Conn) stamp() (now time.Duration, fresh bool) {
+	o, m := &c.out, c.meter
+	if o.run > 0 && m.asked.Load() != 0 && m.fetching.Load() == 0 {
+		o.run--
+		return o.stamped, false
+	}
+	now = m.now()
+	o.run = 0
+	if now-o.stamped < stampDense {
+		o.run = stampRun
+	}
+	o.stamped = now
+	return now, true
+}
+
 // expressMax is the largest body that takes the short way: above it copying
 // and the kernel cost more than what is saved.
 const expressMax = 512
@@ -124,12 +154,13 @@ func (o *outbound) expressable(p []byte, sdu int) bool {
 
 // express writes a small frame whose header is held: what a multiplexer does
 // most, without the machinery for all that it might do.
-func (c *Conn) express(p []byte, now time.Duration) (int, error) {
+func (c *Conn) express(p []byte) (int, error) {
 	o := &c.out
+	now, fresh := c.stamp()
 	ours := headerSize
 	end := 2*headerSize + copy(o.small[2*headerSize:], p)
 	out, v, loaded, frames := o.small[headerSize:end], cookie.Value(0), false, uint64(1)
-	if c.meter.cookieDue(now) && o.frame.carries() {
+	if fresh && c.meter.cookieDue(now) && o.frame.carries() {
 		var ok bool
 		if v, ok = c.meter.issue(now); ok {
 			c.codec.encode(o.small[:], c.codec.cookie(v))
