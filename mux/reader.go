@@ -70,31 +70,10 @@ func (c *Conn) read(p []byte) (int, error) {
 		if in.err != nil {
 			return in.finish(p)
 		}
-		if len(p) >= directLeast && c.in.bare() {
-			if n, err := c.direct(p); n > 0 || err != nil {
-				return n, err
-			}
-			continue
-		}
 		if err := c.fill(); err != nil {
 			return 0, err
 		}
 	}
-}
-
-// directLeast is the least of a large frame's body, and of the host's room for
-// it, that is read without our buffer between. A peer that does not split its
-// frames sends bodies of a whole window; copying them once more would cost
-// some per cent of the throughput.
-const directLeast = 32 << 10
-
-// bare says that nothing but the rest of a large body can come next.
-func (in *inbound) bare() bool { return in.r == in.w && in.body >= directLeast && !in.drop }
-
-// direct reads part of a body to where the host wants it.
-func (c *Conn) direct(p []byte) (int, error) {
-	in := &c.in
-	return c.receive(p[:min(len(p), int(in.body))], true)
 }
 
 // deliver hands up what is ready: bytes of the peer's, then, where a frame
@@ -129,34 +108,26 @@ func (in *inbound) finish(p []byte) (int, error) {
 	return 0, in.err
 }
 
-// fill reads once into our buffer. It returns an error only where the host must
-// see it although the connection may go on: a deadline's.
+// fill reads once from the inner conn. It returns an error only where the host
+// must see it although the connection may go on: a deadline's.
 func (c *Conn) fill() error {
-	in := &c.in
+	in, m := &c.in, c.meter
 	in.makeRoom()
 	space := len(in.buf) - in.w
-	n, err := c.receive(in.buf[in.w:], false)
-	in.grow, in.shrink = n == space, n < quietRead
-	return err
-}
-
-// receive reads once from the inner conn and measures what came: all of it the
-// current frame's body, or whatever is to be parsed.
-func (c *Conn) receive(p []byte, body bool) (int, error) {
-	in, m := &c.in, c.meter
 	// A second clock read, which all frames of the batch share: it shows
 	// whether the data had waited for us, or we for the data.
 	began := m.now()
 	m.reading.Store(true)
-	n, err := c.inner.Read(p)
+	n, err := c.inner.Read(in.buf[in.w:])
 	m.reading.Store(false)
 	now := m.now()
+	in.grow, in.shrink = n == space, n < quietRead
 	if n > 0 {
-		c.absorb(n, began, now, body)
+		c.absorb(n, began, now)
 	}
 	in.left = now
 	c.kernel.poll(m, now)
-	return n, c.settle(n, err)
+	return c.settle(n, err)
 }
 
 // makeRoom readies the buffer for a read: large while reads fill it, small
@@ -215,19 +186,14 @@ type batch struct {
 }
 
 // absorb takes n new bytes in: measures them and strips what is ours.
-func (c *Conn) absorb(n int, began, now time.Duration, body bool) {
+func (c *Conn) absorb(n int, began, now time.Duration) {
 	in, m := &c.in, c.meter
+	in.w += n
 	m.mu.Lock()
 	m.counts.Reads++
 	m.counts.BytesIn += uint64(n)
 	b := batch{silence: silence{last: m.lastPayload, now: now, left: in.left, began: began}}
-	if body {
-		in.body -= uint32(n)
-		c.count(&b, n)
-	} else {
-		in.w += n
-		c.parse(&b)
-	}
+	c.parse(&b)
 	sample, closed := m.arrive(&b)
 	m.mu.Unlock()
 	m.emit(sample, closed)
