@@ -91,7 +91,7 @@ type Advice struct {
 	To Pick
 	// Left is how long it is expected to take still, by its progress; 0 unknown.
 	Left time.Duration
-	// Again is how long from now the next advice should be asked for, if nothing comes before.
+	// Again is how long from now the next advice should be asked for.
 	Again time.Duration
 }
 
@@ -131,18 +131,24 @@ func (f *Fetch) stallAfter() time.Duration {
 	return d
 }
 
-// hard says whether the fetch has blown its hard timeout.
+// hard says whether the fetch has blown its hard timeout. One that is more than half done by its
+// progress has not: expectations of a stranger may be off by as much.
 func (f *Fetch) hard(now time.Duration) bool {
 	at := now
 	if f.received {
 		at = f.receivedAt
 	}
-	return at-f.began > max(f.r.cfg.HardTimeout, duration(hopelessAfter*f.expected()))
+	took := at - f.began
+	if took <= max(f.r.cfg.HardTimeout, duration(hopelessAfter*f.expected())) {
+		return false
+	}
+	left := f.left(at)
+	return left == 0 || left > took || at-f.lastAt >= f.stallAfter()
 }
 
-// Advice says what to do about the fetch. Ask when nothing has come for Again since the last: only who
+// Advice says what to do about the fetch. Ask anew after Again, whether or not something came: only who
 // asks while a peer is silent learns whether its echoes still come, without which nobody is ever
-// convicted of withholding.
+// convicted of withholding for a stall.
 func (f *Fetch) Advice(now time.Duration) Advice {
 	r := f.r
 	r.mu.Lock()
@@ -257,7 +263,7 @@ func (f *Fetch) again(now time.Duration) time.Duration {
 func (r *Ranker) hedgeFor(now time.Duration, f *Fetch, was Advice) (Pick, bool) {
 	j := f.job
 	live := 0
-	exclude := []string{}
+	exclude := slices.Clone(j.plan.exclude)
 	for _, g := range j.fetches {
 		exclude = append(exclude, g.pick.Peer)
 		if g != f && !g.ended && !g.spare() {
@@ -269,7 +275,7 @@ func (r *Ranker) hedgeFor(now time.Duration, f *Fetch, was Advice) (Pick, bool) 
 		return Pick{}, false
 	}
 	a := ask{
-		Query: Query{Datum: j.plan.Datum, Size: missing, Critical: j.plan.Critical, Priority: j.plan.Priority, Exclude: exclude},
+		Query: Query{Datum: j.plan.Datum, Size: missing, Critical: j.plan.Critical, Priority: j.plan.Priority, Exclude: exclude, RTT: j.plan.rtt},
 		now:   now, size: missing,
 	}
 	r.gather(&a)

@@ -17,7 +17,7 @@ func (w *world) started(a *actor, q Query) *Fetch {
 		q.Size = 4e6
 	}
 	p := w.choose(q)
-	p.Shadow = nil
+	p.Shadow, p.exclude = nil, nil // others may be hedged to
 	f, err := w.r.Begin(w.now, p)
 	if err != nil {
 		w.t.Fatal(err)
@@ -354,5 +354,46 @@ func TestAdviceReads(t *testing.T) {
 	}
 	if len(seen) != 12 || !seen["unknown"] {
 		t.Errorf("%v", seen)
+	}
+}
+
+// Whom the query excludes is not hedged to either.
+func TestHedgesKeepToTheQuery(t *testing.T) {
+	w := served(t, 3, 1e6)
+	p := w.choose(Query{Size: 1e6, Exclude: []string{"peer 00", "peer 01"}})
+	f, err := w.r.Begin(w.now, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Progress(w.now+20*ms, 1e5)
+	silent(w.order[2], 2*time.Second, true)
+	if a := f.Advice(w.now + 2*time.Second); a.Kind != Wait || a.Trouble != Stalled {
+		t.Errorf("%s", a)
+	}
+}
+
+// An honest stranger that is ten times slower than strangers are taken for, and keeps going, is not
+// given up at its hard timeout; one that dribbles is.
+func TestASlowStrangerIsNotHopeless(t *testing.T) {
+	for _, c := range []struct {
+		rate     int // B per 100 ms
+		hopeless bool
+	}{{10_000, false}, {400, true}} {
+		w := newWorld(t)
+		a := w.add(&actor{id: "a", addr: in(1, 1), rate: 1e5, rtt: 20 * ms})
+		f := w.started(a, Query{Size: 1e6})
+		now, got := w.now, 0
+		for range 98 {
+			now += 100 * ms
+			got += c.rate
+			f.Progress(now, c.rate)
+		}
+		for range 15 {
+			now += 50 * ms
+			f.Progress(now, c.rate/20)
+		}
+		if a := f.Advice(now); (a.Trouble == Hopeless) != c.hopeless {
+			t.Errorf("%d bytes in %v: %s", got, now, a)
+		}
 	}
 }

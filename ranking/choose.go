@@ -239,7 +239,7 @@ func (r *Ranker) plan(a *ask) (Plan, error) {
 	r.planned++
 	p := Plan{
 		Datum: a.Datum, Size: Size{Bytes: a.size, Provenance: a.view.size.Provenance},
-		Critical: a.Critical, Deadline: a.Deadline, Priority: a.Priority, id: r.planned,
+		Critical: a.Critical, Deadline: a.Deadline, Priority: a.Priority, id: r.planned, exclude: a.Exclude, rtt: a.RTT,
 	}
 	chosen := r.draw(a, &p.Why)
 	p.Primary = r.pick(a.now, chosen, Primary, 0, a.size)

@@ -190,7 +190,7 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	c := completed{bytes: f.got, time: took, first: min(max(rec.TTFB, 0), took), tail: f.tail()}.alone(f)
 	path := f.pick.path
 	times := p.waits.add(now, c, path, r.cfg.HalfWait)
-	p.penalty.complete(now, times, &r.cfg)
+	p.penalty.complete(now, r.tally.Completions, times, &r.cfg)
 	if f.pick.claimed {
 		claim := rec.Claim
 		if rec.Size != f.got {

@@ -1,12 +1,18 @@
 package ranking
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	// failureMost bounds the penalty of failures, as a multiple of the time.
 	failureMost = 100
 	// peakMost is the same for a slow completion.
 	peakMost = 10
+	// peakServed is after how many completions of others that is halved, if its half-life is not over
+	// before. More leaves good peers unused for longer.
+	peakServed = 8
 	// forgiven is what a completion leaves of the penalty of failures.
 	forgiven = 0.8
 )
@@ -16,12 +22,13 @@ const (
 type penalty struct {
 	failure, peak     float64
 	failedAt, peakAt  time.Duration
-	failures, running int // all failures; those in a row
+	peakServed        uint64 // completions of anybody until then
+	failures, running int    // all failures; those in a row
 }
 
 // factor is what to multiply a time with.
-func (p *penalty) factor(now time.Duration, c *Config) float64 {
-	return 1 + p.failed(now, c) + p.peaked(now, c)
+func (p *penalty) factor(now time.Duration, served uint64, c *Config) float64 {
+	return 1 + p.failed(now, c) + p.peaked(now, served, c)
 }
 
 func (p *penalty) failed(now time.Duration, c *Config) float64 {
@@ -31,11 +38,15 @@ func (p *penalty) failed(now time.Duration, c *Config) float64 {
 	return p.failure * decay(now-p.failedAt, c.HalfFailure)
 }
 
-func (p *penalty) peaked(now time.Duration, c *Config) float64 {
+// peaked is the distrust of the last slow completions. It fades with time, and with what others have
+// served meanwhile: a busy node must not do without its best peer for hundreds of fetches after an
+// accident.
+func (p *penalty) peaked(now time.Duration, served uint64, c *Config) float64 {
 	if p.peak == 0 {
 		return 0
 	}
-	return p.peak * decay(now-p.peakAt, c.HalfPeak)
+	halves := max(float64(max(now-p.peakAt, 0))/float64(c.HalfPeak), float64(served-p.peakServed)/peakServed)
+	return p.peak * math.Exp2(-halves)
 }
 
 // fail adds a failure that is to be taken for one of so many times the expected time.
@@ -53,12 +64,12 @@ func (p *penalty) more(now time.Duration, times float64, c *Config) {
 }
 
 // complete takes in a completion that took so many times what those before took.
-func (p *penalty) complete(now time.Duration, times float64, c *Config) {
+func (p *penalty) complete(now time.Duration, served uint64, times float64, c *Config) {
 	p.failure = p.failed(now, c) * forgiven
 	p.failedAt, p.running = now, 0
-	if left := p.peaked(now, c); times > 1.5 {
-		p.peak, p.peakAt = max(left, min((times-1)/2, peakMost)), now
-	} else {
-		p.peak, p.peakAt = left/2, now
+	left := p.peaked(now, served, c) / 2
+	if times > 1.5 {
+		left = max(2*left, min((times-1)/2, peakMost))
 	}
+	p.peak, p.peakAt, p.peakServed = left, now, served
 }

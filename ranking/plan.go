@@ -116,7 +116,9 @@ type Plan struct {
 	Late bool
 	Why  Why
 
-	id uint64
+	id      uint64
+	exclude []string // of the query, for hedges
+	rtt     RTTClass
 }
 
 // Why says how a choice came about.

@@ -86,7 +86,7 @@ func (r *Ranker) standing(now time.Duration, p *peer, size int64, e expectation)
 	return Standing{
 		Peer: p.id, Group: p.group.name, Connected: p.connected(),
 		Expected: duration(e.time), Claim: c.Total, Measured: e.measured,
-		Calibration: p.calibration.factor(now, r.cfg.HalfCalibration), Penalty: p.penalty.factor(now, &r.cfg),
+		Calibration: p.calibration.factor(now, r.cfg.HalfCalibration), Penalty: p.penalty.factor(now, r.tally.Completions, &r.cfg),
 		BaseRTT: p.base, HighRTT: p.high, Rate: p.estimation.Rate, Coverage: p.estimation.Coverage,
 		Outstanding: p.outstanding,
 		Completions: p.completions, Failures: p.penalty.failures, Picked: p.picked, Bytes: p.bytes,

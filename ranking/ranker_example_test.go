@@ -71,10 +71,10 @@ func ExampleRanker() {
 // While a fetch runs, ask what to do about it.
 func ExampleFetch_Advice() {
 	ranker, _ := ranking.New(ranking.DefaultConfig())
-	for _, id := range []string{"a", "b"} {
-		_, _ = ranker.Join(0, ranking.Peer{ID: id, Meter: steady{20 * time.Millisecond}})
+	for id, rtt := range map[string]time.Duration{"a": 20 * time.Millisecond, "b": time.Second} {
+		_, _ = ranker.Join(0, ranking.Peer{ID: id, Meter: steady{rtt}})
 	}
-	plan, _ := ranker.Choose(0, ranking.Query{Size: 1e6, Exclude: []string{"b"}})
+	plan, _ := ranker.Choose(0, ranking.Query{Size: 1e6})
 	fetch, _ := ranker.Begin(0, plan)
 	fetch.Progress(40*time.Millisecond, 300_000)
 	fmt.Println(fetch.Advice(500 * time.Millisecond))

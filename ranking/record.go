@@ -154,7 +154,7 @@ func (r *Ranker) restore(now time.Duration, s *savedRecord) *peer {
 	}
 	p.penalty = penalty{
 		failure: s.Failure.Value, failedAt: now - s.Failure.Age,
-		peak: s.Peak.Value, peakAt: now - s.Peak.Age, failures: s.Failures,
+		peak: s.Peak.Value, peakAt: now - s.Peak.Age, peakServed: r.tally.Completions, failures: s.Failures,
 	}
 	p.costs = restored(now, s.Costs)
 	p.picked, p.completions, p.bytes = s.Picked, s.Completions, s.Bytes

@@ -82,7 +82,7 @@ func (r *Ranker) expect(p *peer, n int64, now time.Duration) expectation {
 		predicted *= 1 + g*measuredPrior/(measuredPrior+p.waits.count(now, r.cfg.HalfWait))
 	}
 	plain := m*measured + (1-m)*predicted
-	return expectation{time: plain * p.penalty.factor(now, &r.cfg), measured: m, plain: plain}
+	return expectation{time: plain * p.penalty.factor(now, r.tally.Completions, &r.cfg), measured: m, plain: plain}
 }
 
 // duration is a time from seconds, at most a year: no wait that is longer differs from it.

@@ -18,9 +18,11 @@ const (
 const (
 	// mostWait is how many completions a mean rests on. More is steadier and forgets later.
 	mostWait = 8
-	// upStep and downStep are the least part that a slower and a faster completion have in the mean:
-	// quick to punish, slow to forgive.
-	upStep, downStep = 0.25, 0.125
+	// upStep and downStep are the least part that a slower and a faster completion have in the mean, of
+	// the logarithms. Larger follows sooner, and takes honest peers with heavy tails out of use: with a
+	// quarter instead of an eighth, and one serve spike in a hundred, choices cost up to 5 % more than
+	// an oracle's, with an eighth up to 3 %. The quick punishment is the penalty's (see peak).
+	upStep, downStep = 0.125, 0.125
 )
 
 // wait is what completions of one class of sizes say together.

@@ -194,6 +194,7 @@ type transfer struct {
 	began   time.Duration
 	got     int64
 	over    bool
+	heard   time.Duration // when something came last
 	asked   time.Duration // when advice was last asked for
 	again   time.Duration
 	waiting bool // by the user
@@ -281,7 +282,7 @@ func (w *world) begin(f *Fetch, size int64) *transfer {
 	}
 	n = max(n, 1)
 	a.picks++
-	x := &transfer{f: f, a: a, n: n, offset: p.Offset, began: w.now, asked: w.now, again: time.Second}
+	x := &transfer{f: f, a: a, n: n, offset: p.Offset, began: w.now, heard: w.now, asked: w.now, again: 200 * ms}
 	a.idle = w.now - a.sentAt
 	x.r = a.answer(a, n, w.rng)
 	x.waiting = p.Role != Shadow && p.Role != Exploration
@@ -358,8 +359,7 @@ func (w *world) follow(x *transfer, live *[]*transfer, res *result, start time.D
 	}
 	if n := x.arrived(w.now); n > x.got {
 		x.f.Progress(w.now, int(n-x.got))
-		x.got = n
-		x.asked = w.now
+		x.got, x.heard = n, w.now
 	}
 	if x.got >= x.n {
 		w.complete(x, live, res, start, size)
@@ -419,7 +419,7 @@ func (w *world) measure(x *transfer) {
 
 // heed asks for advice and follows it.
 func (w *world) heed(x *transfer, live *[]*transfer, res *result, size int64) {
-	silence := w.now - x.asked
+	silence := w.now - x.heard
 	x.a.gauge.set(func(r *burst.Reading) {
 		r.Silence, r.EchoAge = silence, 50*ms
 		if x.a.mute {
@@ -428,7 +428,7 @@ func (w *world) heed(x *transfer, live *[]*transfer, res *result, size int64) {
 	})
 	a := x.f.Advice(w.now)
 	res.advices = append(res.advices, a)
-	x.asked, x.again = w.now-silence, silence+max(a.Again, ms)
+	x.asked, x.again = w.now, max(a.Again, ms)
 	switch a.Kind {
 	case Wait:
 	case AddHedge:
