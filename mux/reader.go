@@ -9,8 +9,8 @@ import (
 const (
 	// idleBuffer is what a connection reads into until a read fills it, and
 	// again when reads have become small: ten thousand idle connections then
-	// hold 40 MB, not gigabytes. It is what yamux itself uses.
-	idleBuffer = 4 << 10
+	// hold 30 MB, not gigabytes.
+	idleBuffer = 3 << 10
 	// quietRead is the size of a read below which the large buffer goes back.
 	quietRead = 8 << 10
 )
