@@ -50,7 +50,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		for _, vector := range []bool{false, true} {
 			frame := wireFrame(0, 1, pattern(size, 1))
 			// Whole frames, for answers come between them.
-			m := &mirror{batch: wireFrame(0, 1, pattern(min(size, 3<<10), 1))}
+			m := &mirror{batch: wireFrame(0, 1, pattern(min(size, 2<<10), 1))}
 			c := Wrap(m, eager())
 			c.vector = vector
 			mustWrite(t, c, wireHead(wireWindow, wireSYN, 1, 0))
