@@ -114,7 +114,11 @@ func (p *peer) renew(now time.Duration) {
 // stands says whether enough is known of it that it need not be tried: three completions that are
 // not too old.
 func (p *peer) stands(now time.Duration, c *Config) bool {
-	return p.waits.count(now, c.HalfWait) >= 0.25 && p.completions >= 3
+	if p.completions < 3 {
+		return false
+	}
+	recent := p.lastServed > 0 && now-p.lastServed < c.HalfWait
+	return recent || p.waits.count(now, c.HalfWait) >= 0.25
 }
 
 // conn is the connection to use: the one with the least under way, the newest of those.

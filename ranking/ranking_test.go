@@ -2,6 +2,8 @@ package ranking
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -128,6 +130,86 @@ func TestRegret(t *testing.T) {
 		}
 		if mean := sum / n; float64(mean) > 1.07*float64(best) { // 2 % of it is the simulation's own noise
 			t.Errorf("%d bytes: %v on average, %v at best", size, mean, best)
+		}
+	}
+}
+
+// tailed serves with noise, and in so many of all cases with a spike, as disks and queues do.
+func tailed(spikes float64) func(*actor, int64, *rand.Rand) reply {
+	return func(a *actor, n int64, rng *rand.Rand) reply {
+		t := Predict(n, a.warm()).Total
+		f := 1 + 0.1*math.Exp(0.6*rng.NormFloat64())
+		if rng.Float64() < spikes {
+			f += 0.8 * math.Exp(rng.NormFloat64())
+		}
+		return reply{first: a.rtt, last: time.Duration(float64(t) * f)}
+	}
+}
+
+// Accidents do not keep the best peer out of use: with heavy tails, choices are near to those of an
+// oracle that knows which peer is the best on average.
+func TestRegretWithHeavyTails(t *testing.T) {
+	for _, gap := range []float64{0.95, 0.8, 0.5} {
+		w := newWorld(t)
+		rate := 1e7
+		for i := range 8 {
+			w.add(&actor{id: fmt.Sprint("peer ", i), addr: in(i, 1), rate: rate, rtt: 20 * ms, answer: tailed(0.01)})
+			rate *= gap
+		}
+		for range 5 {
+			for _, a := range w.order {
+				w.from(a, 4e6)
+			}
+		}
+		var sum time.Duration
+		const n = 1500
+		for range n {
+			w.now += 2 * time.Second
+			sum += w.fetch(4e6).took
+		}
+		var oracle time.Duration
+		for range 20 * n {
+			oracle += w.order[0].answer(w.order[0], 4e6, w.rng).last / 20
+		}
+		if d := float64(sum) / float64(oracle); d > 1.05 {
+			t.Errorf("each peer %v of the one before: %.3f times the oracle's time", gap, d)
+		}
+	}
+}
+
+// One that is faster than all others and withholds some fetches is chosen no more than it deserves,
+// far below what would convict it.
+func TestOccasionalWithholders(t *testing.T) {
+	for _, c := range []struct{ share, by, faster, most float64 }{
+		{0.5, 5, 2, 0.05}, {0.3, 5, 1.3, 0.05}, {0.3, 10, 2, 0.1}, {0.1, 10, 1.3, 0.15},
+	} {
+		w := newWorld(t)
+		for i := range 5 {
+			w.add(&actor{id: fmt.Sprint("peer ", i), addr: in(i, 1), rate: 1e7, rtt: 20 * ms, answer: tailed(0.01)})
+		}
+		bad := w.add(&actor{id: "bad", addr: in(90, 1), rate: 1e7 * c.faster, rtt: 20 * ms, reads: 1e7 * c.faster})
+		bad.answer = func(a *actor, n int64, rng *rand.Rand) reply {
+			r := tailed(0.01)(a, n, rng)
+			if rng.Float64() < c.share {
+				r.last = time.Duration(float64(r.last) * c.by)
+			}
+			return r
+		}
+		for range 5 {
+			for _, a := range w.order {
+				w.from(a, 4e6)
+			}
+		}
+		picks := 0
+		const n = 1000
+		for range n {
+			w.now += 2 * time.Second
+			if w.fetch(4e6).plan.Primary.Peer == "bad" {
+				picks++
+			}
+		}
+		if float64(picks)/n > c.most {
+			t.Errorf("%+v: %d of %d", c, picks, n)
 		}
 	}
 }
