@@ -12,7 +12,9 @@ const (
 	// hold 30 MB, not gigabytes.
 	idleBuffer = 3 << 10
 	// quietRead is the size of a read below which the large buffer goes back.
-	quietRead = 8 << 10
+	// It is below the small one, so that no size of read makes the two
+	// alternate.
+	quietRead = 2 << 10
 )
 
 // inbound is the reading side. Whoever holds the turn owns the rest.
