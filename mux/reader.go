@@ -9,8 +9,8 @@ import (
 const (
 	// idleBuffer is what a connection reads into until a read fills it, and
 	// again when reads have become small: ten thousand idle connections then
-	// hold 30 MB, not gigabytes.
-	idleBuffer = 3 << 10
+	// hold 40 MB, not gigabytes. It is what yamux itself uses.
+	idleBuffer = 4 << 10
 	// quietRead is the size of a read below which the large buffer goes back.
 	// It is below the small one, so that no size of read makes the two
 	// alternate.
@@ -30,7 +30,7 @@ type inbound struct {
 	w      int
 	grow   bool          // the last read filled the buffer
 	shrink bool          // it was small
-	empty  int           // reads in a row that brought nothing
+	empty  uint8         // reads in a row that brought nothing
 	left   time.Duration // when the last read returned
 	err    error         // of the inner conn, once and for all
 

@@ -12,8 +12,8 @@ import (
 // position is where in the host's byte stream its writes have come to.
 type position struct {
 	head  [headerSize]byte
-	have  int    // bytes of head that the host has given
-	share int    // of them, those given in the current Write
+	have  uint8  // bytes of head that the host has given
+	share uint8  // of them, those given in the current Write
 	frame header // the Data frame whose body is being given
 	left  uint32 // bytes of that body still to be given
 	sdu   uint32 // bytes still to come under the last header we wrote
@@ -233,9 +233,12 @@ func (c *Conn) assemble(a *assembly, p []byte, now time.Duration, ride bool) []b
 // header takes bytes of a header, and acts on it once it is whole.
 func (c *Conn) header(a *assembly, p []byte, now time.Duration, ride bool) []byte {
 	o := &c.out
+	if o.have == 0 {
+		o.share = 0
+	}
 	n := copy(o.head[o.have:], p)
-	o.have += n
-	o.share += n
+	o.have += uint8(n)
+	o.share += uint8(n)
 	if p = p[n:]; o.have < headerSize {
 		return p
 	}
@@ -263,7 +266,7 @@ func (c *Conn) goRaw(a *assembly) {
 	b := a.heads[a.used : a.used+headerSize]
 	a.used += headerSize
 	copy(b, o.head[:])
-	a.add(b, o.share)
+	a.add(b, int(o.share))
 	o.share = 0
 }
 
@@ -283,7 +286,7 @@ func (c *Conn) control(a *assembly, h header, now time.Duration, ride bool) {
 	if h.kind == kindGoAway {
 		c.meter.stopCookies()
 	}
-	a.head(c.codec, h, o.share)
+	a.head(c.codec, h, int(o.share))
 	o.share, o.began = 0, true
 	c.meter.wroteFrame(now)
 }
@@ -330,7 +333,7 @@ func (c *Conn) nextSDU(a *assembly, now time.Duration) {
 	if o.begun {
 		h.flags &^= flagSYN | flagACK
 	}
-	a.head(c.codec, h, o.share)
+	a.head(c.codec, h, int(o.share))
 	o.share, o.sdu, o.begun, o.began = 0, h.length, true, true
 	c.meter.askedFor(now)
 	c.meter.wroteFrame(now)
