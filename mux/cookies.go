@@ -81,7 +81,7 @@ func (m *Meter) wroteFrame(now time.Duration) {
 // echo settles an inbound answer with bit 31 set. One that is not ours is kept
 // from the host too, for some close the session on an answer they did not ask
 // for. The caller holds mu.
-func (m *Meter) echo(v cookie.Value, b *batch) (stripped bool) {
+func (m *Meter) echo(v cookie.Value, b *batch) {
 	e := m.pair.cookies.Echo(v, b.now, m.counts.PayloadIn)
 	m.counts.EchoesStripped++
 	switch e.Outcome {
@@ -91,5 +91,4 @@ func (m *Meter) echo(v cookie.Value, b *batch) (stripped bool) {
 		m.counts.ForeignEchoes++
 	case cookie.Foreign, cookie.Late, cookie.Replay: // the queue has counted them
 	}
-	return true
 }

@@ -246,7 +246,11 @@ func (c *Conn) frame(b *batch, head []byte) bool {
 	switch h.kind {
 	case kindPing:
 		v, ok := c.codec.echo(h)
-		return !ok || !c.cookies || !m.echo(v, b)
+		if !ok || !c.cookies {
+			return true
+		}
+		m.echo(v, b)
+		return false
 	case kindGoAway:
 		m.stopCookies()
 		return true
