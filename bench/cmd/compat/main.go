@@ -7,8 +7,8 @@
 // test, one-sided, 5 %). So is one that passed bare and failed wrapped, before
 // it counts as a difference: in 400 runs bare may turn out to fail too.
 //
-// A test that holds only while frames are written whole is run with splitting
-// off (see compat.Whole), unless -as-is says otherwise.
+// Nothing is exempt. With -whole, a test that holds surely only while frames
+// are written whole is run with splitting off (see compat.Whole).
 //
 // It exits with 1 if wrapped sessions are worse, with 2 if it could not run, or
 // not tell: a slow test that fails bare, as some do on a loaded machine, may run
@@ -54,7 +54,7 @@ func run(ctx context.Context) (worse bool, err error) {
 		only    = flag.String("only", "", "comma-separated names of the tests to run; empty for all")
 		rate    = flag.String("rate", "", "comma-separated names of further tests to compare by rate")
 		file    = flag.String("json", "", "also write the comparisons to this file")
-		asIs    = flag.Bool("as-is", false, "make no exception for tests that need whole frames")
+		whole   = flag.Bool("whole", false, "run the tests that need whole frames with splitting off, and say so")
 		verbose = flag.Bool("v", false, "print the output of failed runs")
 	)
 	flag.IntVar(&plan.Runs, "runs", 3, "runs of each test in each mode")
@@ -72,7 +72,7 @@ func run(ctx context.Context) (worse bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	all, err := compare(ctx, m, *race, *asIs, plan, *verbose)
+	all, err := compare(ctx, m, *race, !*whole, plan, *verbose)
 	if err != nil {
 		return false, err
 	}
