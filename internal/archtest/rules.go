@@ -29,8 +29,11 @@ var rules = map[string]rule{
 	"cookie":          {modules: []string{tdigest}},
 	"burst":           {},
 	"audit":           {modules: []string{tdigest}},
-	"audit/speedtest": {ours: []string{"audit", "burst", "mux"}, live: true},
-	"ranking":         {ours: []string{"burst", "audit"}, modules: []string{tdigest}},
+	"audit/speedtest": {ours: []string{"audit", "audit/speedtest/passive", "audit/speedtest/report", "burst", "mux"}, live: true},
+	// What a node observes of itself, and what a report makes of a test: values and arithmetic.
+	"audit/speedtest/passive": {},
+	"audit/speedtest/report":  {ours: []string{"audit/speedtest/passive"}},
+	"ranking":                 {ours: []string{"burst", "audit"}, modules: []string{tdigest}},
 	// What writes the ranker's state to a file, so that the ranker itself does no I/O. A meter, which
 	// its tests need, speaks in values of burst.
 	"ranking/statefile": {ours: []string{"ranking", "burst"}, live: true},
