@@ -187,6 +187,37 @@ func TestNetConnIsTheConnInside(t *testing.T) {
 	}
 }
 
+// Others wrap a TCP connection by embedding it, as go-multiaddr does, and show
+// no NetConn.
+func TestEmbeddedSocketIsFound(t *testing.T) {
+	a, _ := loopback(t)
+	c := Wrap(struct{ *net.TCPConn }{a})
+	defer c.Close()
+	if tcp(c) == nil {
+		t.Error("a TCP connection is not found where it is embedded")
+	}
+	if pipe, _ := net.Pipe(); tcp(struct{ net.Conn }{pipe}) != nil {
+		t.Error("a pipe passes for a TCP connection")
+	}
+}
+
+// A socket that is none of TCP's answers TCP_INFO with an error or nonsense.
+func TestOtherSocketIsNoTCP(t *testing.T) {
+	u, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	c, err := net.Dial("udp", u.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if tcp(c) != nil {
+		t.Error("a UDP socket passes for TCP")
+	}
+}
+
 func TestWaysAroundTheMeasuringAreOutOfReach(t *testing.T) {
 	a, _ := loopback(t)
 	c := Wrap(a)

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -39,11 +40,14 @@ func (p *probe) poll(m *Meter, now time.Duration) {
 	m.mu.Unlock()
 }
 
-// tcp finds the TCP connection in conn, however it is wrapped.
-func tcp(conn net.Conn) *net.TCPConn {
+// tcp finds the TCP socket in conn, wrapped by NetConn or by embedding; nil if
+// there is none.
+func tcp(conn net.Conn) syscall.Conn {
 	for range 8 { // a chain longer than this is a loop
-		if t, ok := conn.(*net.TCPConn); ok {
-			return t
+		if socket, ok := conn.(syscall.Conn); ok {
+			if _, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+				return socket
+			}
 		}
 		inner, ok := conn.(interface{ NetConn() net.Conn })
 		if !ok {

@@ -108,8 +108,8 @@ func WithAsyncWrites() Option { return func(o *options) { o.async = true } }
 
 // WithoutKernel leaves the kernel's TCP figures unread. Without this option
 // they are read a few times a second on Linux, where the connection (or what
-// it wraps, by NetConn) is TCP. Use it where the TCP connection ends at a
-// relay: its round trip is then not the peer's.
+// it wraps, by NetConn or by embedding) is TCP. Use it where the TCP
+// connection ends at a relay: its round trip is then not the peer's.
 func WithoutKernel() Option { return func(o *options) { o.kernel = false } }
 
 // WithHandshakeRTT tells the round trip that the dial or accept measured. It
