@@ -1,8 +1,8 @@
 package lab
 
 // fifo is a first-in first-out queue over a ring that grows by doubling and
-// never shrinks. The zero value is empty. Not safe for concurrent use; front
-// and pop need a queue that is not empty.
+// never shrinks. The zero value is empty. Not safe for concurrent use; front,
+// last and pop need a queue that has what they ask for.
 type fifo[T any] struct {
 	ring []T // length zero or a power of two
 	head int
@@ -12,6 +12,11 @@ type fifo[T any] struct {
 func (q *fifo[T]) len() int { return q.n }
 
 func (q *fifo[T]) front() *T { return &q.ring[q.head] }
+
+// last is the i-th from the end, from zero.
+func (q *fifo[T]) last(i int) *T { return &q.ring[(q.head+q.n-1-i)&(len(q.ring)-1)] }
+
+func (q *fifo[T]) clear() { q.head, q.n = 0, 0 }
 
 func (q *fifo[T]) push(v T) {
 	if q.n == len(q.ring) {

@@ -22,12 +22,14 @@ type segment struct {
 // half is one direction of a path: what one end writes and the other reads.
 // Safe for concurrent use.
 type half struct {
-	base time.Time     // instants are offsets from it
-	back time.Duration // delay of the other direction
+	base   time.Time   // instants are offsets from it
+	shared *Bottleneck // nil if there is none
 
-	// mu guards all below. It is held for moments only: whoever waits, waits
-	// on a condition, or a virtual clock would stand still.
-	mu       sync.Mutex
+	// mu guards all below, and is the bottleneck's if there is one. It is held
+	// for moments only: whoever waits, waits on a condition, or a virtual clock
+	// would stand still.
+	mu       *sync.Mutex
+	own      sync.Mutex
 	readable sync.Cond // the first segment, the end mark, or a reader's deadline
 	writable sync.Cond // room, a writer's turn, or a writer's deadline
 	readBy   time.Duration
@@ -36,27 +38,51 @@ type half struct {
 	blocked  alarm
 
 	shape shaper
+	queue queue // those whose arrival is not decided yet
 	segs  fifo[segment]
-	bytes byteRing // those of segs
+	bytes byteRing // those of segs and queue
 
 	busy        bool          // a Write has its turn, so that each is contiguous
 	writeClosed bool          // no Write any more
 	readClosed  bool          // no Read any more: bytes are thrown away
+	closed      time.Duration // when that was
 	fin         time.Duration // when the reader learns of writeClosed
 	reset       time.Duration // when the writer learns of readClosed
 }
 
-func newHalf(l Link, back time.Duration, base time.Time) *half {
-	h := &half{
-		base: base, back: back, shape: newShaper(l, back),
-		readBy: never, writeBy: never, fin: never, reset: never,
+// newHalf begins a direction at an instant, of which back is the other. Both
+// are normal.
+func newHalf(l, back Link, now time.Time, way uint64) *half {
+	h := &half{base: now, shared: l.Bottleneck, readBy: never, writeBy: never, fin: never, reset: never}
+	h.mu = &h.own
+	if h.shared != nil {
+		h.share()
 	}
-	h.readable.L, h.writable.L = &h.mu, &h.mu
+	born := now.Sub(h.base)
+	h.shape = newShaper(l, l.course(born), back.course(born), way)
+	h.readable.L, h.writable.L = h.mu, h.mu
 	h.reading, h.blocked = newAlarm(&h.readable), newAlarm(&h.writable)
 	return h
 }
 
-func (h *half) now() time.Duration { return time.Since(h.base) }
+// share joins the bottleneck, whose lock and base are those of all who do.
+func (h *half) share() {
+	b := h.shared
+	h.mu, h.base = &b.mu, b.base
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.made++
+	h.queue.id = b.made
+}
+
+// now is the present, up to which all is decided that is shared. Needs mu.
+func (h *half) now() time.Duration {
+	now := time.Since(h.base)
+	if h.shared != nil {
+		h.shared.advance(now)
+	}
+	return now
+}
 
 func (h *half) read(p []byte) (int, error) {
 	h.mu.Lock()
@@ -105,10 +131,13 @@ func (h *half) claim(now time.Duration, limit int) int {
 	return n
 }
 
-// nextEvent is when a reader has something to see. Needs mu.
+// nextEvent is when a reader has something to see, at the earliest. Needs mu.
 func (h *half) nextEvent() time.Duration {
-	if h.segs.len() > 0 {
+	switch {
+	case h.segs.len() > 0:
 		return h.segs.front().arrive
+	case h.queue.segs.len() > 0:
+		return h.shared.earliest(h)
 	}
 	return h.fin
 }
@@ -154,14 +183,14 @@ func (h *half) put(now time.Duration, p []byte) int {
 		h.discard(now, len(p))
 		return len(p)
 	}
-	wake := h.segs.len() == 0
+	wake := h.bytes.len() == 0
 	n, room := 0, h.shape.link.Buffer-h.bytes.len()
 	for n < len(p) {
 		k := min(h.shape.link.MSS, len(p)-n, h.shape.link.Buffer)
 		if k > room {
 			break
 		}
-		h.segs.push(segment{h.shape.send(now, k), k})
+		h.send(now, k)
 		h.bytes.write(p[n : n+k])
 		n, room = n+k, room-k
 	}
@@ -171,13 +200,41 @@ func (h *half) put(now time.Duration, p []byte) int {
 	return n
 }
 
+// send puts a segment of n bytes on its way. Needs mu.
+func (h *half) send(now time.Duration, n int) {
+	if h.shared != nil {
+		h.shared.enter(h, now, n)
+		return
+	}
+	h.arrive(h.shape.send(now, n), n)
+}
+
+// arrive takes in when a segment of n bytes can be read. Those before it that
+// waited for a repair may turn out to be earlier than was thought. Needs mu.
+func (h *half) arrive(a arrival, n int) {
+	sooner := false
+	for i := range min(a.also, h.segs.len()) {
+		if s := h.segs.last(i); s.arrive > a.at {
+			s.arrive, sooner = a.at, true
+		}
+	}
+	if sooner {
+		h.readable.Broadcast()
+	}
+	h.segs.push(segment{a.at, n})
+}
+
 // discard takes bytes for a reader that has closed: the first to arrive tells
 // it, and the refusal travels back. Needs mu.
 func (h *half) discard(now time.Duration, n int) {
 	if n > 0 && h.reset == never {
-		h.reset = h.shape.send(now, min(n, h.shape.link.MSS)) + h.back
+		h.refuse(h.shape.send(now, min(n, h.shape.link.MSS)).at)
 	}
 }
+
+// refuse tells the writer of a reader that closed, from an instant at the reader.
+// Needs mu.
+func (h *half) refuse(at time.Duration) { h.reset = at + h.shape.back.delay(at) }
 
 // waitWritable waits for room, a turn, a deadline or an end. Needs mu.
 func (h *half) waitWritable() {
@@ -194,7 +251,10 @@ func (h *half) closeWrite() bool {
 		return false
 	}
 	h.writeClosed = true
-	h.fin = h.shape.fin(h.now())
+	h.closed = h.now()
+	if h.queue.segs.len() == 0 {
+		h.fin = h.shape.fin(h.closed)
+	}
 	h.blocked.stop()
 	h.readable.Broadcast()
 	h.writable.Broadcast()
@@ -209,9 +269,14 @@ func (h *half) closeRead() bool {
 	if h.readClosed {
 		return false
 	}
+	now := h.now()
 	h.readClosed = true
-	if h.segs.len() > 0 {
-		h.reset = max(h.now(), h.segs.front().arrive) + h.back
+	if h.bytes.len() > 0 {
+		h.refuse(max(now, h.nextEvent()))
+	}
+	if h.queue.segs.len() > 0 {
+		h.shared.remove(h)
+		h.queue.segs = fifo[queued]{}
 	}
 	h.segs, h.bytes = fifo[segment]{}, byteRing{}
 	h.reading.stop()

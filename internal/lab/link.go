@@ -21,7 +21,12 @@ func (r BitRate) Time(n int) time.Duration {
 	if r <= 0 {
 		return 0
 	}
-	return time.Duration(math.Round(float64(n) * 8 / float64(r) * float64(time.Second)))
+	return r.time(float64(n))
+}
+
+// time is Time of a rate that has a limit.
+func (r BitRate) time(bytes float64) time.Duration {
+	return time.Duration(min(math.Round(bytes*8/float64(r)*float64(time.Second)), float64(longest)))
 }
 
 // Bytes is how many bytes the rate moves in d: zero where there is no limit.
@@ -62,7 +67,7 @@ const (
 )
 
 // ErrBadLink is what Link.Validate wraps: a field out of its range.
-var ErrBadLink = errors.New("lab: link out of range: rate, delay, buffer, window and MSS must be finite and not negative")
+var ErrBadLink = errors.New("lab: link out of range: rates, delays, buffer, window, burst and MSS must be finite and not negative, shares of loss below 1, changes in order of time")
 
 // Link describes one direction of a simulated path. The zero value is an
 // immediate, unlimited link. A Link is a value and may be shared.
@@ -89,32 +94,86 @@ type Link struct {
 
 	// Buffer is how many bytes may be written and not yet read before Write
 	// blocks: send buffer, wire and receive buffer in one. Zero means
-	// max(DefaultBuffer, 2 x Rate x RTT). Below Rate x OneWay it limits the
-	// rate.
+	// max(DefaultBuffer, 2 x (Rate x RTT + Burst)), at the highest rate and delay
+	// there will be. Below Rate x OneWay it limits the rate.
 	Buffer int
 
 	// MSS is the payload of a segment in bytes (DefaultMSS if zero).
 	MSS int
+
+	// Jitter is the most by which a segment is late beyond OneWay. Each has its
+	// own draw, uniform from zero to Jitter, and none overtakes another: in a
+	// dense train all are as late as the latest nearby. The way back of
+	// acknowledgements has none.
+	Jitter time.Duration
+
+	// Loss says which segments are lost.
+	Loss Loss
+
+	// Burst is the depth of a token bucket in bytes, full at first: so many leave
+	// at Peak before Rate is the limit, and they come back at Rate while the link
+	// is not used. Zero means none.
+	Burst int
+
+	// Peak is the rate at which Burst leaves; zero means at once. No less than
+	// Rate, or it is the limit.
+	Peak BitRate
+
+	// Changes are steps of rate and delay, in order of time.
+	Changes []Change
+
+	// Bottleneck is what this direction goes through after its own serializer, with
+	// all others that have the same; nil means nothing. Pair gives it to both
+	// directions, as in the air: for a limit in one, there is PairOf.
+	Bottleneck *Bottleneck
+
+	// Seed is where the draws of Jitter and Loss begin. The same seed and the
+	// same writes give the same arrivals, exactly; the two directions of a path
+	// draw apart. Links with one seed have the same luck.
+	Seed uint64
 }
 
 // Validate tells whether every field is in its range. Pair and PairOf take a
 // field out of range as zero; code that reads links from people asks first.
 // The error wraps ErrBadLink.
 func (l Link) Validate() error {
-	bad := math.IsNaN(float64(l.Rate)) || math.IsInf(float64(l.Rate), 0) ||
-		l.Rate < 0 || l.OneWay < 0 || l.InitialWindow < 0 || l.Buffer < 0 || l.MSS < 0
-	if bad {
+	good := l.Rate.valid() && l.Peak.valid() && l.Loss.valid() && validChanges(l.Changes) &&
+		min(l.OneWay, l.Jitter) >= 0 && min(l.InitialWindow, l.Buffer, l.MSS, l.Burst) >= 0
+	if !good {
 		return ErrBadLink
 	}
 	return nil
 }
 
+// valid is false for a NaN too.
+func (r BitRate) valid() bool { return r >= 0 && !math.IsInf(float64(r), 0) }
+
+func validChanges(changes []Change) bool {
+	var last time.Duration
+	for _, c := range changes {
+		if c.At < last || c.OneWay < 0 || !c.Rate.valid() {
+			return false
+		}
+		last = c.At
+	}
+	return true
+}
+
 // normal fills the defaults in, given the delay of the way back.
 func (l Link) normal(back time.Duration) Link {
-	if !(l.Rate > 0) || math.IsInf(float64(l.Rate), 0) {
+	if !l.Rate.valid() {
 		l.Rate = 0
 	}
-	l.OneWay = max(l.OneWay, 0)
+	if !l.Peak.valid() {
+		l.Peak = 0
+	}
+	if !l.Loss.valid() {
+		l.Loss = Loss{}
+	}
+	if !validChanges(l.Changes) {
+		l.Changes = nil
+	}
+	l.OneWay, l.Jitter, l.Burst = max(l.OneWay, 0), max(l.Jitter, 0), max(l.Burst, 0)
 	l.MSS = positiveOr(l.MSS, DefaultMSS)
 	l.InitialWindow = positiveOr(l.InitialWindow, DefaultInitialWindow)
 	l.Buffer = positiveOr(l.Buffer, l.buffer(back))
@@ -123,11 +182,27 @@ func (l Link) normal(back time.Duration) Link {
 
 // buffer is the default send buffer, in bytes.
 func (l Link) buffer(back time.Duration) int {
-	if l.Rate == 0 {
+	ways := l.course(0)
+	rate := ways.fastest()
+	if l.Bottleneck != nil {
+		rate = slower(rate, l.Bottleneck.line.rates.fastest())
+	}
+	if rate == 0 {
 		return unlimitedBuffer
 	}
-	product := l.Rate.Bytes(l.OneWay + back)
+	for _, s := range ways {
+		l.OneWay = max(l.OneWay, s.OneWay)
+	}
+	product := rate.Bytes(l.OneWay+back) + float64(l.Burst)
 	return int(min(max(DefaultBuffer, 2*product), maxDefaultBuffer))
+}
+
+// slower is the lower of two rates, where zero means no limit.
+func slower(a, b BitRate) BitRate {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 func positiveOr(v, otherwise int) int {
@@ -145,8 +220,8 @@ func Pair(l Link) (a, b *Conn) { return PairOf(l, l) }
 // what a writes, ba what b writes.
 func PairOf(ab, ba Link) (a, b *Conn) {
 	ab, ba = ab.normal(max(ba.OneWay, 0)), ba.normal(max(ab.OneWay, 0))
-	base := time.Now()
-	fwd, rev := newHalf(ab, ba.OneWay, base), newHalf(ba, ab.OneWay, base)
+	now := time.Now()
+	fwd, rev := newHalf(ab, ba, now, 1), newHalf(ba, ab, now, 2)
 	return &Conn{r: rev, w: fwd, local: "a", remote: "b"},
 		&Conn{r: fwd, w: rev, local: "b", remote: "a"}
 }

@@ -55,13 +55,13 @@ func TestBytesArriveAsWritten(t *testing.T) {
 // stretch faster than the rate, and a window's worth at most in each round trip.
 func TestShaperKeepsItsLimits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		link := someLink(rt).normal(0)
-		s := newShaper(link, 0)
+		s := shaperOf(someLink(rt), 0)
+		link := s.link
 		var now, last time.Duration
 		for range rapid.IntRange(1, 200).Draw(rt, "segments") {
 			now += time.Duration(rapid.IntRange(0, 50).Draw(rt, "pause")) * time.Millisecond
 			n := rapid.IntRange(1, link.MSS).Draw(rt, "size")
-			arrive := s.send(now, n)
+			arrive := s.send(now, n).at
 			if least := max(now+link.OneWay, last) + link.Rate.Time(n); arrive < least {
 				rt.Fatalf("segment of %d written at %v arrives at %v, before %v", n, now, arrive, least)
 			}
@@ -81,8 +81,8 @@ func TestShaperKeepsItsLimits(t *testing.T) {
 
 // TestIdleWindow: a window that is not used doesn't grow, and decays by halves.
 func TestIdleWindow(t *testing.T) {
-	link := Link{OneWay: 50 * time.Millisecond, SlowStart: true, IdleRestart: true}.normal(50 * time.Millisecond)
-	s := newShaper(link, 50*time.Millisecond)
+	s := shaperOf(Link{OneWay: 50 * time.Millisecond, SlowStart: true, IdleRestart: true}, 50*time.Millisecond)
+	link := s.link
 	for i := range 100 { // one segment per 150 ms uses no window
 		s.send(time.Duration(i)*150*time.Millisecond, 1000)
 	}
