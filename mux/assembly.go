@@ -36,6 +36,7 @@ type assembly struct {
 	heads [maxHeads * headerSize]byte
 	used  int // of heads
 
+	spent   [maxPieces][]byte // vec, as a write uses it up
 	buffers net.Buffers
 	copied  [small]byte
 }
@@ -105,11 +106,11 @@ func (a *assembly) flush(conn net.Conn, vector bool) (int, error) {
 	case a.size <= small:
 		return conn.Write(a.flatten(a.copied[:0]))
 	case vector:
-		a.buffers = a.vec[:a.pieces]
 		// WriteTo consumes the pieces; done needs their lengths afterwards.
-		kept := a.vec
+		copy(a.spent[:], a.vec[:a.pieces])
+		a.buffers = a.spent[:a.pieces]
 		n, err := a.buffers.WriteTo(conn)
-		a.vec = kept
+		clear(a.spent[:a.pieces])
 		return int(n), err
 	default:
 		c := chunks.Get().(*chunk)

@@ -35,6 +35,7 @@ type inbound struct {
 	err    error         // of the inner conn, once and for all
 
 	body    uint32   // bytes of the current frame's body still to arrive
+	ahead   bool     // that is a large one, of which nothing has come yet
 	stream  uint32   // whose it is
 	account *account // where it counts, nil for nowhere
 	drop    bool     // it is kept from the host
@@ -133,14 +134,16 @@ func (c *Conn) fill() error {
 }
 
 // makeRoom readies the buffer for a read: large while reads fill it, small
-// while they do not. Only part of a header can be left in it.
+// while they do not. yamux writes a header by itself, so a read that ends with
+// one says nothing of the next. Only part of a header can be left in the
+// buffer.
 func (in *inbound) makeRoom() {
 	old, tail := in.chunk, in.buf[in.ready:in.w]
 	switch {
 	case in.grow && in.chunk == nil && in.buf != nil:
 		in.chunk = chunks.Get().(*chunk)
 		in.buf = in.chunk[:]
-	case in.shrink && in.chunk != nil, in.buf == nil:
+	case in.shrink && !in.ahead && in.chunk != nil, in.buf == nil:
 		if in.idle == nil {
 			in.idle = make([]byte, idleBuffer)
 		}
@@ -214,6 +217,7 @@ func (c *Conn) parse(b *batch) {
 			n = atMost(n, in.body)
 			keep = !in.drop
 			in.body -= uint32(n)
+			in.ahead = false
 			c.count(b, n)
 		case n < headerSize:
 			in.ready, in.w = to, to+copy(in.buf[to:], in.buf[from:in.w])
@@ -257,6 +261,7 @@ func (c *Conn) frame(b *batch, head []byte) bool {
 	case kindData, kindWindow:
 	}
 	in.stream, in.body = h.stream, h.body()
+	in.ahead = in.body > idleBuffer
 	in.account = m.arrived(h, b.now)
 	in.drop = c.wasReset(h.stream)
 	return !in.drop

@@ -40,14 +40,17 @@ func (l Link) course(born time.Duration) course {
 
 // step is the index of the step in force at t.
 func (c course) step(t time.Duration) int {
-	if len(c) == 1 {
-		return 0
-	}
 	return sort.Search(len(c)-1, func(i int) bool { return c[i+1].At > t })
 }
 
-// delay is the delay of what leaves at t.
-func (c course) delay(t time.Duration) time.Duration { return c[c.step(t)].OneWay }
+// delay is the delay of what leaves at t. Most links have one step, and this is
+// asked for each segment.
+func (c course) delay(t time.Duration) time.Duration {
+	if len(c) == 1 {
+		return c[0].OneWay
+	}
+	return c[c.step(t)].OneWay
+}
 
 // shortest is the least delay there ever is.
 func (c course) shortest() time.Duration {
@@ -72,6 +75,9 @@ func (c course) fastest() BitRate {
 
 // end is when so many bytes are sent that begin at an instant.
 func (c course) end(from time.Duration, bytes float64) time.Duration {
+	if len(c) == 1 {
+		return from + c[0].Rate.time(bytes)
+	}
 	for i := c.step(from); ; i++ {
 		if c[i].Rate == 0 {
 			return from

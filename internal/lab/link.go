@@ -18,14 +18,14 @@ const (
 
 // Time is how long the rate takes over n bytes: zero where there is no limit.
 func (r BitRate) Time(n int) time.Duration {
-	if r <= 0 {
-		return 0
-	}
 	return r.time(float64(n))
 }
 
-// time is Time of a rate that has a limit.
+// time is Time of bytes and parts of bytes.
 func (r BitRate) time(bytes float64) time.Duration {
+	if r <= 0 {
+		return 0
+	}
 	return time.Duration(min(math.Round(bytes*8/float64(r)*float64(time.Second)), float64(longest)))
 }
 

@@ -94,10 +94,9 @@ func (u *luck) jitter() time.Duration {
 }
 
 // lost draws whether the next segment is lost.
-func (u *luck) lost() bool {
-	if !u.losing {
-		return false
-	}
+func (u *luck) lost() bool { return u.losing && u.draw() }
+
+func (u *luck) draw() bool {
 	if u.burst {
 		u.burst = u.dice.Float64() >= 1/u.loss.Length
 	} else {

@@ -13,9 +13,21 @@ type Document struct {
 	Tester string `json:"tester,omitempty"`
 	// Shortened says that the tests were shorter than 20 s, so that they prove less.
 	Shortened bool `json:"shortened"`
+	// CapacityFrom says where the capacities come from: a test of ours, or, where somebody else tested,
+	// what the peers published after it.
+	CapacityFrom CapacitySource `json:"capacity_from"`
 	// Peers has every peer that was to be measured, those that refused included.
 	Peers []Peer `json:"peers"`
 }
+
+// CapacitySource says what a capacity was read off.
+type CapacitySource string
+
+// The sources of capacities.
+const (
+	FromTest      CapacitySource = "test"
+	FromPublished CapacitySource = "published_after"
+)
 
 // Peer is what a campaign found out about one peer. With JSON lines, a line is one Peer, and a peer
 // may have several: Read puts them together.
@@ -54,6 +66,8 @@ type Estimate struct {
 type Published struct {
 	At    float64 `json:"at_unix_seconds"`
 	Phase Phase   `json:"phase"`
+	// Weight is the share of the network's load that the peer was given, as the network itself says.
+	Weight float64 `json:"weight,omitempty"`
 	passive.Figures
 }
 

@@ -186,13 +186,22 @@ func (h *Host) Listen(ctx context.Context, control string) (l net.Listener, err 
 }
 
 // Dial connects from the host to an address.
-func (h *Host) Dial(ctx context.Context, addr, control string) (c net.Conn, err error) {
+func (h *Host) Dial(ctx context.Context, addr, control string) (net.Conn, error) {
+	c, _, err := h.DialTimed(ctx, addr, control)
+	return c, err
+}
+
+// DialTimed is Dial, and returns how long the connect took: less than the call,
+// which has a thread to start in the namespace.
+func (h *Host) DialTimed(ctx context.Context, addr, control string) (c net.Conn, took time.Duration, err error) {
 	d := net.Dialer{Control: useControl(control)}
 	err = h.ns.do(func() (err error) {
+		began := time.Now()
 		c, err = d.DialContext(ctx, "tcp4", addr)
+		took = time.Since(began)
 		return err
 	})
-	return c, err
+	return c, took, err
 }
 
 // useControl sets the congestion control of a socket before it connects or

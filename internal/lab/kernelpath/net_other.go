@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"time"
 )
 
 // Available says why paths cannot be emulated here.
@@ -52,3 +53,8 @@ func (*Host) Listen(context.Context, string) (net.Listener, error) { return nil,
 
 // Dial fails.
 func (*Host) Dial(context.Context, string, string) (net.Conn, error) { return nil, ErrUnavailable }
+
+// DialTimed fails.
+func (*Host) DialTimed(context.Context, string, string) (net.Conn, time.Duration, error) {
+	return nil, 0, ErrUnavailable
+}
