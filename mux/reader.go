@@ -30,12 +30,12 @@ type inbound struct {
 	w      int
 	grow   bool          // the last read filled the buffer
 	shrink bool          // it was small
+	ahead  bool          // it ended with the header of a large frame
 	empty  uint8         // reads in a row that brought nothing
 	left   time.Duration // when the last read returned
 	err    error         // of the inner conn, once and for all
 
 	body    uint32   // bytes of the current frame's body still to arrive
-	ahead   bool     // that is a large one, of which nothing has come yet
 	stream  uint32   // whose it is
 	account *account // where it counts, nil for nowhere
 	drop    bool     // it is kept from the host

@@ -49,8 +49,11 @@ func (c course) delay(t time.Duration) time.Duration {
 	if len(c) == 1 {
 		return c[0].OneWay
 	}
-	return c[c.step(t)].OneWay
+	return c.later(t)
 }
+
+// later is delay among several steps.
+func (c course) later(t time.Duration) time.Duration { return c[c.step(t)].OneWay }
 
 // shortest is the least delay there ever is.
 func (c course) shortest() time.Duration {
@@ -78,6 +81,11 @@ func (c course) end(from time.Duration, bytes float64) time.Duration {
 	if len(c) == 1 {
 		return from + c[0].Rate.time(bytes)
 	}
+	return c.through(from, bytes)
+}
+
+// through is end over several steps.
+func (c course) through(from time.Duration, bytes float64) time.Duration {
 	for i := c.step(from); ; i++ {
 		if c[i].Rate == 0 {
 			return from

@@ -191,9 +191,9 @@ func (h *half) put(now time.Duration, p []byte) int {
 			break
 		}
 		h.send(now, k)
-		h.bytes.write(p[n : n+k])
 		n, room = n+k, room-k
 	}
+	h.bytes.write(p[:n])
 	if wake && n > 0 {
 		h.readable.Broadcast()
 	}
@@ -209,9 +209,17 @@ func (h *half) send(now time.Duration, n int) {
 	h.arrive(h.shape.send(now, n), n)
 }
 
-// arrive takes in when a segment of n bytes can be read. Those before it that
-// waited for a repair may turn out to be earlier than was thought. Needs mu.
+// arrive takes in when a segment of n bytes can be read. Needs mu.
 func (h *half) arrive(a arrival, n int) {
+	if a.also > 0 {
+		h.hasten(a)
+	}
+	h.segs.push(segment{a.at, n})
+}
+
+// hasten moves what waited for a repair to where it turns out to be, which may be
+// earlier than was thought. Needs mu.
+func (h *half) hasten(a arrival) {
 	sooner := false
 	for i := range min(a.also, h.segs.len()) {
 		if s := h.segs.last(i); s.arrive > a.at {
@@ -221,7 +229,6 @@ func (h *half) arrive(a arrival, n int) {
 	if sooner {
 		h.readable.Broadcast()
 	}
-	h.segs.push(segment{a.at, n})
 }
 
 // discard takes bytes for a reader that has closed: the first to arrive tells

@@ -25,6 +25,11 @@ func (l *line) send(at time.Duration, n int) time.Duration {
 		l.free = l.rates.end(start, float64(n))
 		return l.free
 	}
+	return l.empty(start, n)
+}
+
+// empty is send with a bucket.
+func (l *line) empty(start time.Duration, n int) time.Duration {
 	// The bucket fills at the rate: before, up to its depth, and meanwhile.
 	tokens := min(l.burst, l.tokens+l.rates.bytes(l.free, start))
 	end := max(start+l.peak.Time(n), l.rates.end(start, max(0, float64(n)-tokens)))

@@ -90,6 +90,10 @@ func (u *luck) jitter() time.Duration {
 	if u.spread == 0 {
 		return 0
 	}
+	return u.late()
+}
+
+func (u *luck) late() time.Duration {
 	return time.Duration(u.dice.Float64() * float64(u.spread))
 }
 

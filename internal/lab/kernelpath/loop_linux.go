@@ -3,7 +3,6 @@ package kernelpath
 import (
 	"errors"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,18 +12,16 @@ import (
 // due are looked at. More costs exactness, fewer costs calls.
 const atOnce = 16
 
-// loop carries the packets of all devices on one thread.
+// loop carries the packets of all devices on one thread, for as long as the
+// process lives.
 type loop struct {
 	base  time.Time
 	hub   int // its device's file
 	peers []*peer
 	lines []*line // all
 	poll  []unix.PollFd
-	wake  int // an event file: the end
 	spare []*packet
-	done  chan struct{}
-
-	late lateness
+	late  lateness
 }
 
 // peer is one peer's device and the lines to it and from it.
@@ -33,42 +30,19 @@ type peer struct {
 	up, down *line
 }
 
-type lateness struct {
-	packets, late, worst, sum atomic.Int64
-}
-
-func (l *lateness) note(d time.Duration) {
-	l.packets.Add(1)
-	l.sum.Add(int64(d))
-	if d > time.Millisecond {
-		l.late.Add(1)
-	}
-	if int64(d) > l.worst.Load() {
-		l.worst.Store(int64(d))
-	}
-}
-
-// run carries until the event file is written to.
+// run carries.
 func (l *loop) run() {
-	defer close(l.done)
-	runtime.LockOSThread() // never unlocked: the thread's priority ends with it
+	runtime.LockOSThread()
 	urgent()
-	l.poll = []unix.PollFd{{Fd: int32(l.wake), Events: unix.POLLIN}, {Fd: int32(l.hub), Events: unix.POLLIN}}
+	l.poll = []unix.PollFd{{Fd: int32(l.hub), Events: unix.POLLIN}}
 	for _, p := range l.peers {
 		l.poll = append(l.poll, unix.PollFd{Fd: int32(p.fd), Events: unix.POLLIN})
 	}
-	for l.poll[0].Revents == 0 {
+	for {
 		more := l.takeAll()
 		next, any := l.deliver()
 		l.wait(next, any, more)
 	}
-}
-
-// urgent lets the thread run before others and wakes it to the microsecond. It
-// works for root; where it does not, packets are a little late.
-func urgent() {
-	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 }
 
 // wait sleeps until something is to be read or due.
@@ -90,7 +64,7 @@ func (l *loop) wait(next time.Duration, any, more bool) {
 
 // takeAll reads what the devices have, and says whether one may have more.
 func (l *loop) takeAll() (more bool) {
-	for i, p := range l.poll[1:] {
+	for i, p := range l.poll {
 		if p.Revents == 0 {
 			continue
 		}
@@ -107,7 +81,7 @@ func (l *loop) takeAll() (more bool) {
 // take reads one packet of the hub's, which is device 0, or a peer's.
 func (l *loop) take(device int) bool {
 	pk := l.packet()
-	n, err := unix.Read(int(l.poll[device+1].Fd), pk.buf[:])
+	n, err := unix.Read(int(l.poll[device].Fd), pk.buf[:])
 	if err != nil || n <= 0 {
 		l.spare = append(l.spare, pk)
 		return errors.Is(err, unix.EINTR)

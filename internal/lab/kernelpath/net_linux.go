@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,132 +32,117 @@ func CongestionControls() []string {
 
 // Net is a hub with its peers. Safe for concurrent use.
 type Net struct {
-	loop   *loop
-	hub    *Host
-	peers  []*Host
-	end    sync.Once
-	undoes []func()
+	carrier *carrier
+	hosts   []*Host // the hub first
+	end     sync.Once
+	last    report // of the carrier, when it ended
 }
 
-// Start starts the emulation. The thread that carries packets must find one of
-// Go's processors free whatever else runs, so there is one more of these until
-// Close. The error is that of Config.Validate or ErrUnavailable.
+// Start starts the emulation, with a process that carries the packets: see
+// [Carry]. The error is that of Config.Validate, ErrUnavailable or ErrCarry.
 func Start(cfg Config) (_ *Net, err error) {
+	if os.Getenv(carrierEnv) != "" {
+		return nil, ErrCarry
+	}
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	n := &Net{}
 	defer func() {
 		if err != nil {
-			n.undo()
+			n.forget()
 		}
 	}()
-	if err := n.build(cfg); err != nil {
-		return nil, err
+	var files []*os.File
+	defer func() {
+		for _, f := range files {
+			f.Close() // they are the carrier's
+		}
+	}()
+	for i := range len(cfg.Paths) + 1 {
+		host, file, err := newHost(i)
+		if err != nil {
+			return nil, err
+		}
+		n.hosts, files = append(n.hosts, host), append(files, file)
 	}
-	procs.more()
-	n.undoes = append(n.undoes, procs.less)
-	go n.loop.run()
+	if n.carrier, err = startCarrier(cfg, files); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCarry, err)
+	}
 	return n, nil
 }
 
-// build makes namespaces, devices and lines.
-func (n *Net) build(cfg Config) (err error) {
-	l := &loop{base: time.Now(), done: make(chan struct{})}
-	n.loop = l
-	if l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	n.undoes = append(n.undoes, func() { unix.Close(l.wake) })
-	if n.hub, l.hub, err = n.host(0); err != nil {
-		return err
-	}
-	for i, p := range cfg.Paths {
-		host, fd, err := n.host(i + 1)
-		if err != nil {
-			return err
-		}
-		n.peers = append(n.peers, host)
-		up, down := newLine(p.Up, newDice(cfg.Seed, uint64(2*i))), newLine(p.Down, newDice(cfg.Seed, uint64(2*i+1)))
-		l.peers = append(l.peers, &peer{fd, up, down})
-		l.lines = append(l.lines, up, down)
-	}
-	for i, s := range cfg.Shared {
-		shared := newLine(s.Direction, newDice(cfg.Seed, uint64(1<<32+i)))
-		l.lines = append(l.lines, shared)
-		for _, p := range s.Peers {
-			l.peers[p].down.next = shared
-		}
-	}
-	return nil
-}
-
-// host makes one host, 0 is the hub.
-func (n *Net) host(i int) (*Host, int, error) {
+// newHost makes one host, 0 is the hub, with its device.
+func newHost(i int) (*Host, *os.File, error) {
 	ns, err := newNamespace()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	n.undoes = append(n.undoes, func() { ns.file.Close() })
 	h := &Host{ns, netip.AddrFrom4([4]byte{10, 77, byte(i), 1})}
 	fd, err := ns.openDevice(h.addr)
 	if err != nil {
-		return nil, 0, err
+		ns.file.Close()
+		return nil, nil, err
 	}
-	n.undoes = append(n.undoes, func() { unix.Close(fd) })
-	return h, fd, nil
+	return h, os.NewFile(uintptr(fd), device), nil
 }
 
-func (n *Net) undo() {
-	for _, f := range slices.Backward(n.undoes) {
-		f()
+func (n *Net) forget() {
+	for _, h := range n.hosts {
+		h.ns.file.Close()
 	}
 }
 
 // Close ends the emulation. Sockets of its hosts are their owners' to close.
 func (n *Net) Close() error {
 	n.end.Do(func() {
-		_, _ = unix.Write(n.loop.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-		<-n.loop.done
-		n.undo()
+		n.last, _ = n.carrier.tell(order{})
+		n.carrier.stop()
+		n.forget()
 	})
 	return nil
 }
 
 // Hub is the host in the middle.
-func (n *Net) Hub() *Host { return n.hub }
+func (n *Net) Hub() *Host { return n.hosts[0] }
 
 // Peer is one of the others, numbered from 0 in the order of Config.Paths.
-func (n *Net) Peer(i int) *Host { return n.peers[i] }
+func (n *Net) Peer(i int) *Host { return n.hosts[i+1] }
 
 // Set changes a peer's path for packets that set out from now on. The error is
-// ErrPath or ErrPeers.
+// ErrPath, ErrPeers or ErrCarry.
 func (n *Net) Set(i int, p Path) error {
-	if i < 0 || i >= len(n.peers) {
+	if i < 0 || i >= len(n.hosts)-1 {
 		return ErrPeers
 	}
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	n.loop.peers[i].up.set.Store(&p.Up)
-	n.loop.peers[i].down.set.Store(&p.Down)
+	if _, err := n.carrier.tell(order{Peer: i, Path: &p}); err != nil {
+		return fmt.Errorf("%w: %w", ErrCarry, err)
+	}
 	return nil
+}
+
+// report is what happened so far, or until Close.
+func (n *Net) report() report {
+	if r, err := n.carrier.tell(order{}); err == nil {
+		return r
+	}
+	return n.last
 }
 
 // Stats are what a peer's own lines did.
 func (n *Net) Stats(i int) (up, down Stats) {
-	return n.loop.peers[i].up.stats(), n.loop.peers[i].down.stats()
+	r := n.report()
+	if i < 0 || i >= len(r.Peers) {
+		return
+	}
+	return r.Peers[i][0], r.Peers[i][1]
 }
 
 // Lateness is how exact it was since the start.
-func (n *Net) Lateness() Lateness {
-	l := &n.loop.late
-	out := Lateness{Packets: uint64(l.packets.Load()), Late: uint64(l.late.Load()), Worst: time.Duration(l.worst.Load())}
-	if out.Packets > 0 {
-		out.Mean = time.Duration(l.sum.Load() / int64(out.Packets))
-	}
-	return out
-}
+func (n *Net) Lateness() Lateness { return n.report().Late }
 
 // Host is a network namespace with one address. Safe for concurrent use.
 type Host struct {
@@ -221,19 +204,4 @@ func useControl(name string) func(network, address string, c syscall.RawConn) er
 		}
 		return nil
 	}
-}
-
-// procs counts the nets that run, for each of which there is one more of Go's
-// processors.
-var procs processors
-
-type processors struct{ mu sync.Mutex }
-
-func (p *processors) more() { p.add(1) }
-func (p *processors) less() { p.add(-1) }
-
-func (p *processors) add(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
 }

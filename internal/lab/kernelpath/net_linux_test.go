@@ -18,7 +18,10 @@ import (
 	"github.com/assay-mux/assay/internal/lab"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	Carry()
+	goleak.VerifyTestMain(m)
+}
 
 // start emulates, or skips where that cannot be.
 func start(t *testing.T, cfg Config) *Net {

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// Carry does nothing.
+func Carry() {}
+
 // Available says why paths cannot be emulated here.
 func Available() error { return ErrUnavailable }
 

@@ -22,6 +22,8 @@ var (
 	ErrUnavailable = errors.New("kernelpath: cannot emulate paths here, run as root on Linux with /dev/net/tun")
 	// ErrPath is a path out of range.
 	ErrPath = errors.New("kernelpath: rates, delays and queues must be finite and not negative, probabilities within 0 and 1")
+	// ErrCarry says that the process that carries packets did not do so.
+	ErrCarry = errors.New("kernelpath: no process carries the packets, call Carry first thing in main")
 	// ErrPeers is a number of peers there cannot be, or a peer that is not there.
 	ErrPeers = errors.New("kernelpath: peers are numbered from 0, there may be 1 to 250")
 )
