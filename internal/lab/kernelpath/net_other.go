@@ -12,6 +12,9 @@ import (
 // Carry does nothing.
 func Carry() {}
 
+// Prefer does nothing.
+func Prefer() {}
+
 // Available says why paths cannot be emulated here.
 func Available() error { return ErrUnavailable }
 

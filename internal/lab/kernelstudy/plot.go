@@ -1,0 +1,59 @@
+package kernelstudy
+
+import (
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+)
+
+// Plot writes predicted against actual times as an SVG.
+func Plot(path string, runs []Run) error {
+	p := plot.New()
+	p.Title.Text = "Fetches over kernel TCP"
+	p.X.Label.Text, p.Y.Label.Text = "took, seconds", "predicted, seconds"
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Scale, axis.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	p.Add(plotter.NewGrid())
+	p.Legend.Top, p.Legend.Left = true, true
+	groups, names := split(runs)
+	least, most := 1.0, 0.0
+	for i, points := range groups {
+		if len(points) == 0 {
+			continue
+		}
+		for _, q := range points {
+			least, most = min(least, q.X, q.Y), max(most, q.X, q.Y)
+		}
+		s, err := plotter.NewScatter(points)
+		if err != nil {
+			return err
+		}
+		s.Color, s.Shape, s.Radius = plotutil.Color(i), plotutil.Shape(i), vg.Points(2.5)
+		p.Add(s)
+		p.Legend.Add(names[i], s)
+	}
+	line, err := plotter.NewLine(plotter.XYs{{X: least, Y: least}, {X: max(most, 2*least), Y: max(most, 2*least)}})
+	if err != nil {
+		return err
+	}
+	p.Add(line)
+	return p.Save(18*vg.Centimeter, 18*vg.Centimeter, path)
+}
+
+// split sorts the fetches for the legend.
+func split(runs []Run) ([]plotter.XYs, []string) {
+	names := []string{"cold", "warm", "cold, with loss", "warm, with loss"}
+	groups := make([]plotter.XYs, len(names))
+	for _, r := range runs {
+		for _, f := range r.Fetches {
+			i := int(f.State)
+			if f.Way.Loss > 0 {
+				i += int(states)
+			}
+			groups[i] = append(groups[i], plotter.XY{X: f.Actual.Seconds(), Y: f.Predicted.Seconds()})
+		}
+	}
+	return groups, names
+}
