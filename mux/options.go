@@ -59,12 +59,11 @@ func newOptions(opts []Option) options {
 // the first byte on slow paths. 0 turns splitting off; other values are
 // brought to 1 KiB or 1 MiB.
 func WithSDU(bytes int) Option {
-	return func(o *options) {
-		if bytes > 0 {
-			bytes = min(max(bytes, minSDU), maxSDU)
-		}
-		o.sdu = max(bytes, 0)
+	sdu := 0
+	if bytes > 0 {
+		sdu = min(max(bytes, minSDU), maxSDU)
 	}
+	return func(o *options) { o.sdu = sdu }
 }
 
 // WithoutCookies sends none: no RTT of our own, and no burst is vouched for by

@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -46,6 +47,25 @@ func TestOptionsAreBroughtToTheirLimits(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, o)
 		}
 	}
+}
+
+// A host keeps its options and wraps with them many connections at once. The
+// race detector is what fails here.
+func TestOptionsMayBeShared(t *testing.T) {
+	opts := []Option{
+		WithSDU(1), WithCookieInterval(0), WithCookieLimit(1), WithBurst(burst.DefaultConfig()),
+		WithSink(func(burst.Sample) {}), WithHandshakeRTT(1), WithWatcher(NewWatcher()), WithAsyncWrites(),
+		WithInferredFetches(), WithoutCookies(), WithoutKernel(), WithTap(nil),
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if got := newOptions(opts).sdu; got != minSDU {
+				t.Errorf("SDU %d, want %d", got, minSDU)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestHandshakeIsTheBaseUntilSomethingLessVouches(t *testing.T) {
