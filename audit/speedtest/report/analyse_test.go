@@ -105,7 +105,8 @@ func TestSameSeedSameAnalysis(t *testing.T) {
 // Nothing that can be in a document makes a figure that JSON can't hold.
 func TestEncodes(t *testing.T) {
 	alone := &Document{CapacityFrom: FromTest, Peers: []Peer{measured("one", 5, 5, 5)}}
-	for name, doc := range map[string]*Document{"nothing": {}, "one": alone, "made": made()} {
+	extreme := &Document{Peers: []Peer{measured("a", 1, 1, most), measured("b", most, most, 1), measured("c", 1, 1, 5e-324)}}
+	for name, doc := range map[string]*Document{"nothing": {}, "one": alone, "made": made(), "extreme": extreme} {
 		for _, o := range []Options{few(), {}} {
 			if _, err := json.Marshal(Analyse(doc, o)); err != nil {
 				t.Errorf("%s, %+v: %v", name, o, err)

@@ -92,7 +92,7 @@ func (c columns) peer(record []string) (Peer, error) {
 			continue
 		}
 		v, err := strconv.ParseFloat(record[at], 64)
-		if err != nil || v < 0 || v > math.MaxInt64/2 || math.IsNaN(v) {
+		if err != nil || v < 0 || v > most || math.IsNaN(v) {
 			return Peer{}, fmt.Errorf("%q is no figure", record[at])
 		}
 		values[i] = v

@@ -99,25 +99,35 @@ func strictly(raw []byte, into any) error {
 	return dec.Decode(into)
 }
 
-// check refuses what cannot be: a peer without a name, and figures below zero. JSON has no infinities.
+// most bounds every figure, far beyond any link and any clock, so that no sum overflows.
+const most = 1e15
+
+// check refuses what cannot be: a peer without a name, and figures below zero or beyond most.
 func (p *Peer) check() error {
 	if p.Name == "" {
 		return errors.New("a peer without a name")
 	}
-	least := min(p.Capacity, p.KnownCapacity)
-	for _, f := range p.Published {
-		least = min(least, f.Weight, float64(min(f.Advertised, f.Observed, f.ObservedWithoutTests, f.Limit)))
-	}
-	for _, r := range p.Runs {
-		least = min(least, r.Capacity, r.Seconds, float64(r.Bytes))
-	}
-	if p.Passive != nil {
-		least = min(least, p.Passive.Rate)
-	}
-	if least < 0 {
-		return fmt.Errorf("peer %q has a figure below zero", p.Name)
+	for _, v := range p.figures() {
+		if !(v >= 0 && v <= most) {
+			return fmt.Errorf("peer %q has a figure of %g, it must be from 0 to %g", p.Name, v, most)
+		}
 	}
 	return nil
+}
+
+// figures are all that is computed with.
+func (p *Peer) figures() []float64 {
+	all := []float64{p.Capacity, p.KnownCapacity}
+	for _, f := range p.Published {
+		all = append(all, f.At, f.Weight, float64(f.Advertised), float64(f.Observed), float64(f.ObservedWithoutTests))
+	}
+	for _, r := range p.Runs {
+		all = append(all, r.Started, r.Capacity, r.Seconds, float64(r.Bytes))
+	}
+	if p.Passive != nil {
+		all = append(all, p.Passive.Rate)
+	}
+	return all
 }
 
 // joinPeers puts the results of each peer together, in the order in which the peers first came.

@@ -91,6 +91,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"name":"a","capacity_bytes_per_second":1e999}`:                                  ErrFormat,
 		`{"name":"a","published":[{"advertised_bytes_per_second":-1}]}`:                   ErrFormat,
 		`{"name":"a","passive_estimate":{"bytes_per_second":-1}}`:                         ErrFormat,
+		`{"name":"a","capacity_bytes_per_second":1e16}`:                                   ErrFormat,
 		`{"name":"a","runs":[{"bytes":-1}]}`:                                              ErrFormat,
 		`{"name":"a","published":[{"advertised_bytes_per_second":18446744073709551615}]}`: ErrFormat,
 	} {

@@ -1,7 +1,7 @@
 package report
 
 // sample is the peers that have both a capacity and one of the figures: for each, what it claimed and
-// what it can do. Both are above 0.
+// what it can do. Both are at least a byte a second.
 type sample struct {
 	peers      []int // indices into the document's
 	figure     []float64
@@ -15,11 +15,11 @@ func gather(peers []Peer, of func(*Peer) float64) sample {
 	var s sample
 	for i := range peers {
 		p := &peers[i]
-		if p.Outcome != Measured || p.Capacity <= 0 {
+		if p.Outcome != Measured || p.Capacity < 1 {
 			continue
 		}
 		figure := of(p)
-		if figure <= 0 {
+		if figure < 1 {
 			s.leftOut++
 			continue
 		}
