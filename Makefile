@@ -3,6 +3,9 @@
 GO       ?= go
 TIMEOUT  ?= 300s
 FUZZTIME ?= 20s
+SCENARIOS ?= scenarios
+SEEDS    ?= 1
+ONLY     ?= *
 ARGS     ?=
 
 # The benchmarks' module has other multiplexers among its dependencies, which
@@ -11,7 +14,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy audit-study demo cast bench compat idle fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy lab audit-study demo cast bench compat idle fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +27,10 @@ race: ## the same, failing where the race detector does not work
 
 accuracy: ## how far predictions are from what fetches take, over simulated paths
 	@$(GO) test ./internal/lab/accuracy -count=1 -timeout $(TIMEOUT) -run TestAccuracy -v $(ARGS) -args -whole
+
+lab: build ## all scenarios in virtual time, a line each; SCENARIOS=DIR, SEEDS=5, ONLY='pacer*'
+	@cd internal/lab/engine && $(GO) test -count=1 -timeout 90m -run '^TestLab$$' $(ARGS) -args \
+		-lab.dir $(abspath $(SCENARIOS)) -lab.seeds $(SEEDS) -lab.only '$(ONLY)' -lab.out $(CURDIR)/build/lab.json
 
 audit-study: build ## the audit against simulated populations, without packets (minutes)
 	@$(GO) run ./internal/lab/auditstudy $(ARGS)

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/assay-mux/assay/ranking"
+)
+
+// Event is something that happens in a run, for a live view. It is a value.
+type Event struct {
+	At   time.Duration // since the start
+	Kind EventKind
+	Peer string
+	// Fetch is the number of the datum it is about, 0 none; Bytes what came, or the
+	// datum's size.
+	Fetch int
+	Bytes int64
+	// Role is the peer's part, for TransferBegan and TransferEnded.
+	Role ranking.Role
+	// Predicted and Took are of a transfer or a fetch.
+	Predicted, Took time.Duration
+	// Ranking is what the chooser reports, for ChooserSaid.
+	Ranking ranking.Event
+	// Text is for people: a clause.
+	Text string
+}
+
+// EventKind is a kind of Event.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	// PeerJoined and PeerLeft: a connection began or ended.
+	PeerJoined EventKind = iota
+	PeerLeft
+	// FetchBegan and FetchEnded: a datum is wanted, and is there or given up.
+	FetchBegan
+	FetchEnded
+	// TransferBegan, TransferAdvised and TransferEnded: one peer's part in it.
+	TransferBegan
+	TransferAdvised
+	TransferEnded
+	// ChooserSaid: the ranker reports something, a verdict say.
+	ChooserSaid
+	// FaultBegan: something goes wrong on our own side.
+	FaultBegan
+	// Violated: a check of the lab itself failed.
+	Violated
+)
+
+// String returns the kind as a label.
+func (k EventKind) String() string {
+	names := [...]string{
+		"peer_joined", "peer_left", "fetch_began", "fetch_ended",
+		"transfer_began", "transfer_advised", "transfer_ended", "chooser_said", "fault_began", "violated",
+	}
+	return names[min(int(k), len(names)-1)]
+}

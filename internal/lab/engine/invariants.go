@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/assay-mux/assay/mux"
+)
+
+// Bounds of what is checked in every run.
+const (
+	// mostCookies is how many may be outstanding on a connection: the shim's default.
+	mostCookies = 8
+	// roundSlack is how far below the link's own round trip a base RTT may be: none but
+	// rounding.
+	roundSlack = time.Microsecond
+	// rateSlack is how much better than the link's a rate may read. Estimates leave the
+	// first read out, which of a few makes that much.
+	rateSlack = 1.05
+)
+
+// close takes the last look at a connection and checks it.
+func (r *recorder) close(c *connection) {
+	s := c.client.Meter().Snapshot()
+	r.check(c, s)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.tally(c.a.id)
+	t.last = s
+	t.ours += s.Burst.Ours
+	t.theirs += s.Burst.Peers
+	t.forged += s.Cookies.Forged
+}
+
+// last looks at all connections at the end of a run: close does.
+func (r *recorder) last() {}
+
+// check checks what must hold of a connection at any time.
+func (r *recorder) check(c *connection, s mux.Snapshot) {
+	if s.Outstanding > mostCookies {
+		r.violate(c.a.id, "%d cookies are outstanding, at most %d may be", s.Outstanding, mostCookies)
+	}
+	if s.RTT.Samples+s.RTT.LoadedSamples != s.Cookies.Echoed {
+		r.violate(c.a.id, "%d round trips were sampled of %d echoes that were due: an estimate moved on another",
+			s.RTT.Samples+s.RTT.LoadedSamples, s.Cookies.Echoed)
+	}
+	if least := c.leastRTT(); s.RTT.Base > 0 && s.RTT.Base < least-roundSlack {
+		r.violate(c.a.id, "a base RTT of %v on a link of %v", s.RTT.Base, least)
+	}
+	if most := c.mostRate(); most > 0 && s.Estimate.Rate > 0 && s.Estimate.Rate.BytesPerSecond() > most*rateSlack {
+		r.violate(c.a.id, "a rate of %.0f B/s on a link of %.0f", s.Estimate.Rate.BytesPerSecond(), most)
+	}
+}
+
+// leastRTT is the least round trip that the link ever has.
+func (c *connection) leastRTT() time.Duration {
+	least := c.a.link.RTT
+	for _, s := range c.a.link.Changes {
+		if s.RTT > 0 {
+			least = min(least, s.RTT)
+		}
+	}
+	return time.Duration(least)
+}
+
+// mostRate is the highest rate that the link ever has, in bytes per second; 0 no
+// limit.
+func (c *connection) mostRate() float64 {
+	l := c.a.link
+	most := l.Rate
+	for _, s := range l.Changes {
+		most = max(most, s.Rate)
+	}
+	if l.Bucket != nil {
+		if l.Bucket.Rate == 0 {
+			return 0
+		}
+		most = max(most, l.Bucket.Rate)
+	}
+	return most.BytesPerSecond()
+}

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"github.com/assay-mux/assay/ranking"
+)
+
+// chunk is how much is read at a time, in bytes.
+const chunk = 64 << 10
+
+// Why a transfer ended short.
+var (
+	errLost      = errors.New("another copy came first")
+	errGivenUp   = errors.New("given up on advice")
+	errTimeout   = errors.New("timed out")
+	errNotFound  = errors.New("not found")
+	errCorrupt   = errors.New("wrong bytes")
+	errShort     = errors.New("ended short")
+	errGone      = errors.New("not connected")
+	errCancelled = errors.New("the run ended")
+)
+
+// transfer is one peer's part in a fetch.
+type transfer struct {
+	w      *world
+	t      Transfer
+	pick   ranking.Pick
+	datum  *datum
+	parent *transfer // whose missing range it brings
+	rec    *TransferRecord
+	began  time.Duration
+
+	conn   *connection
+	stream atomic.Pointer[yamux.Stream]
+	cause  atomic.Pointer[error] // why we end it
+	got    atomic.Int64
+	last   atomic.Int64 // instant of the last byte
+	wrong  atomic.Bool
+
+	ended chan struct{}
+	err   error // set before ended is closed
+}
+
+// run reads the reply to its end.
+func (t *transfer) run() {
+	t.err = t.read()
+	if c := t.cause.Load(); c != nil && t.err != nil {
+		t.err = *c
+	}
+	t.tell()
+	close(t.ended)
+}
+
+func (t *transfer) read() error {
+	if t.conn == nil {
+		return errGone
+	}
+	st, err := t.conn.client.OpenStream()
+	if err != nil {
+		return errGone
+	}
+	defer st.Close()
+	t.stream.Store(st)
+	if t.cause.Load() != nil {
+		return errLost
+	}
+	ask := request{
+		datum: uint32(t.datum.n), critical: t.datum.critical, size: t.datum.size,
+		offset: t.pick.Offset, want: t.pick.Bytes,
+	}
+	if _, err := st.Write(ask.append(nil)); err != nil {
+		return err
+	}
+	var status [1]byte
+	if _, err := io.ReadFull(st, status[:]); err != nil {
+		return err
+	}
+	if status[0] == statusNotFound {
+		return errNotFound
+	}
+	return t.body(st)
+}
+
+// body reads the payload and checks it.
+func (t *transfer) body(st *yamux.Stream) error {
+	buf := make([]byte, chunk)
+	for want := t.want(); t.got.Load() < want; {
+		n, err := st.Read(buf[:min(int64(len(buf)), want-t.got.Load())])
+		now := t.w.now()
+		if n > 0 && t.cause.Load() == nil {
+			t.arrived(now, buf[:n])
+			t.w.digest(n)
+		}
+		switch {
+		case t.got.Load() == want:
+		case errors.Is(err, io.EOF):
+			return errShort
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// want is how many bytes it is to bring.
+func (t *transfer) want() int64 {
+	n := t.datum.size - t.pick.Offset
+	if t.pick.Bytes > 0 {
+		n = min(n, t.pick.Bytes)
+	}
+	return n
+}
+
+func (t *transfer) arrived(now time.Duration, p []byte) {
+	if t.got.Load() == 0 {
+		t.w.log.first(t, now)
+	}
+	if !t.w.content.right(t.datum.n, t.pick.Offset+t.got.Load(), p) {
+		t.wrong.Store(true)
+	}
+	t.got.Add(int64(len(p)))
+	t.last.Store(int64(now))
+	t.t.Progress(now, len(p))
+	if t.got.Load() == t.want() {
+		t.t.Received(now)
+		t.conn.a.served(now, t.want())
+	}
+}
+
+// tell tells the chooser of any end but a whole one, which a hash decides on.
+func (t *transfer) tell() {
+	if t.err == nil {
+		return
+	}
+	now := t.w.now()
+	switch {
+	case errors.Is(t.err, errLost), errors.Is(t.err, errGivenUp), errors.Is(t.err, errCancelled):
+		t.conclude(t.t.Abort(now), t.err)
+	case errors.Is(t.err, errTimeout):
+		t.conclude(t.t.Fail(now, ranking.TimedOut), t.err)
+	case errors.Is(t.err, errNotFound):
+		t.conclude(t.t.Fail(now, ranking.NotFound), t.err)
+	case errors.Is(t.err, errGone), t.conn.client.IsClosed():
+		t.conclude(t.t.Fail(now, ranking.Disconnected), errGone)
+	default:
+		t.conclude(t.t.Fail(now, ranking.Reset), t.err)
+	}
+}
+
+// end makes it end soon, for a reason.
+func (t *transfer) end(why error) {
+	if !t.cause.CompareAndSwap(nil, &why) {
+		return
+	}
+	st := t.stream.Load()
+	if st == nil || t.conn == nil {
+		return
+	}
+	_ = t.conn.client.Reset(st) // fails where the session has ended, and it with that
+	_ = st.SetReadDeadline(time.Unix(1, 0))
+}
+
+// over says whether it has ended.
+func (t *transfer) over() bool {
+	select {
+	case <-t.ended:
+		return true
+	default:
+		return false
+	}
+}
