@@ -92,41 +92,6 @@ func TestZeroLinkIsImmediate(t *testing.T) {
 	})
 }
 
-// predicted is the closed formula of the cold transfer time: request to last
-// byte, for n bytes at a rate and a round trip, from a window of ten segments.
-func predicted(n float64, rate BitRate, rtt time.Duration) time.Duration {
-	const w0 = DefaultInitialWindow
-	s, r := 8/float64(rate), rtt.Seconds()
-	k := max(1, math.Ceil(math.Log2(n/w0+1)))
-	q := max(0, math.Ceil(math.Log2(r/(s*w0))))
-	p := math.Exp2(min(q, k-1))
-	return time.Duration((r + math.Log2(p)*r - s*w0*(p-1) + s*n) * float64(time.Second))
-}
-
-func TestSlowStartMatchesTheFormula(t *testing.T) {
-	tests := []struct {
-		rtt  time.Duration
-		rate BitRate
-		n    int
-	}{
-		{268 * time.Millisecond, 100 * Mbit, 12e6},
-		{268 * time.Millisecond, 100 * Mbit, 512e3},
-		{5 * time.Millisecond, Gbit, 12e6},
-		{69 * time.Millisecond, 10 * Mbit, 4e6},
-		{20 * time.Millisecond, 100 * Mbit, 64e3},
-		{150 * time.Millisecond, 50 * Mbit, 1e6},
-	}
-	for _, tt := range tests {
-		synctest.Test(t, func(t *testing.T) {
-			a, b := Pair(Link{Rate: tt.rate, OneWay: tt.rtt / 2, SlowStart: true})
-			_, last := fetch(t, a, b, tt.n)
-			want := predicted(float64(tt.n), tt.rate, tt.rtt)
-			t.Logf("%v, %.0f Mbit/s, %d B: %v, formula %v", tt.rtt, tt.rate/Mbit, tt.n, last, want)
-			within(t, "last byte", last, want, 0.03)
-		})
-	}
-}
-
 func TestIdleRestart(t *testing.T) {
 	link := Link{Rate: 100 * Mbit, OneWay: 50 * time.Millisecond, SlowStart: true}
 	tests := []struct {
