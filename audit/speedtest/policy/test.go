@@ -103,3 +103,10 @@ func (g *Gate) live(now time.Duration, id uint64) *test {
 	}
 	return t
 }
+
+// Alive says whether a test still has its place: it has lost it when its time is
+// over, or nothing has moved, begun or ended for too long.
+func (g *Gate) Alive(now time.Duration, id uint64) bool {
+	t := g.live(now, id)
+	return t != nil && now < t.alive+g.p.Idle
+}

@@ -1,0 +1,39 @@
+package speedtest
+
+import (
+	"github.com/assay-mux/assay/audit/speedtest/report"
+)
+
+const (
+	// atCap is the share of a cap from which on a rate is the cap's. Lower calls
+	// more runs capped that were not.
+	atCap = 0.9
+	// busyCPU is the share of all our processors from which on we may have been
+	// the limit: the rest goes to waiting for each other.
+	busyCPU = 0.85
+	// lateShare is the share of a run that our timers were late by from which on
+	// the same holds.
+	lateShare = 0.2
+	// fewSeconds are too few to make a median of.
+	fewSeconds = 3
+)
+
+// limit says what kept a run from being faster.
+func (r *run) limit(out Run, seconds int) report.Limit {
+	rate := out.Flow.Median
+	switch {
+	case r.cfg.Rate > 0 && rate >= atCap*float64(r.cfg.Rate):
+		return report.ByOurCap
+	case r.grant.Rate > 0 && rate >= atCap*float64(r.grant.Rate):
+		return report.ByPeerCap
+	case seconds < fewSeconds && r.cfg.Bytes > 0 && r.grant.Bytes >= r.cfg.Bytes:
+		return report.ByOurCap
+	case seconds < fewSeconds:
+		return report.ByPeerCap
+	case out.Busy >= busyCPU || r.lateness.Seconds() >= lateShare*out.Elapsed.Seconds():
+		return report.ByCPU
+	case r.short(rate):
+		return report.ByWindow
+	}
+	return report.ByPeer
+}
