@@ -46,7 +46,8 @@ type Relay struct {
 // StartRelay listens on a TCP address and connects each connection it accepts
 // with the target over a link of its own, the same both ways. Half-closes are
 // passed on, resets too; where the target refuses, the client is reset. A link
-// without a Buffer gets Rate x RTT and 128 KiB. The relay ends with Close, or
+// without a Buffer gets Rate x RTT and 128 KiB. Connections differ in their luck,
+// their seeds counting up from the link's; a Bottleneck is shared by all. The relay ends with Close, or
 // with ctx. The error wraps ErrBadLink, or is the listener's.
 func StartRelay(ctx context.Context, listen, target string, link Link) (*Relay, error) {
 	if err := link.Validate(); err != nil {
@@ -79,10 +80,13 @@ func (r *Relay) Close() error {
 }
 
 func (r *Relay) accept() {
+	link := r.link
 	for r.ctx.Err() == nil {
 		conn, err := r.listener.Accept()
 		if err == nil {
-			r.wg.Go(func() { r.serve(conn) })
+			way := link
+			r.wg.Go(func() { r.serve(conn, way) })
+			link.Seed++
 			continue
 		}
 		select {
@@ -93,14 +97,14 @@ func (r *Relay) accept() {
 }
 
 // serve carries one connection to its end.
-func (r *Relay) serve(client net.Conn) {
+func (r *Relay) serve(client net.Conn, link Link) {
 	var d net.Dialer
 	server, err := d.DialContext(r.ctx, "tcp", r.target)
 	if err != nil {
 		reset(client)
 		return
 	}
-	near, far := newSides(client, server, r.link)
+	near, far := newSides(client, server, link)
 	end := func() { near.close(); far.close() }
 	defer end()
 	stop := context.AfterFunc(r.ctx, end)
