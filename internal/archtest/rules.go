@@ -26,10 +26,20 @@ type rule struct {
 // is a state machine or a view of one: time is an argument, and a test says
 // what o'clock it is.
 var rules = map[string]rule{
-	"cookie":          {modules: []string{tdigest}},
-	"burst":           {},
-	"audit":           {modules: []string{tdigest}},
-	"audit/speedtest": {ours: []string{"audit", "audit/speedtest/passive", "audit/speedtest/report", "burst", "mux"}, live: true},
+	"cookie": {modules: []string{tdigest}},
+	"burst":  {},
+	"audit":  {modules: []string{tdigest}},
+	// Over streams of whatever session; its tests have one of mux, and a ranker that looks on.
+	"audit/speedtest": {ours: []string{
+		"mux", "ranking",
+		"audit/speedtest/curve", "audit/speedtest/keystream", "audit/speedtest/message",
+		"audit/speedtest/passive", "audit/speedtest/policy", "audit/speedtest/report",
+	}, live: true},
+	"audit/speedtest/curve":     {},
+	"audit/speedtest/keystream": {},
+	"audit/speedtest/message":   {ours: []string{"audit/speedtest/keystream", "audit/speedtest/passive"}},
+	"audit/speedtest/policy":    {},
+	"audit/speedtest/campaign":  {ours: []string{"audit/speedtest/report"}},
 	// What a node observes of itself, and what a report makes of a test: values and arithmetic.
 	"audit/speedtest/passive": {},
 	"audit/speedtest/report":  {ours: []string{"audit/speedtest/passive"}},
