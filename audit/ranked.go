@@ -57,14 +57,11 @@ func (r ranked) median() float64 {
 	return middle(len(r), func(i int) float64 { return r[i].value })
 }
 
-// medianWithout is the median of all entries but one.
+// medianWithout is the median of all entries but one, which must be there. It does not look for the
+// hole: an entry in the middle only has to know on which side of it that is.
 func (r ranked) medianWithout(e entry) float64 {
-	hole, found := slices.BinarySearchFunc(r, e, compare)
-	if !found {
-		return r.median()
-	}
 	return middle(len(r)-1, func(i int) float64 {
-		if i >= hole {
+		if compare(e, r[i]) <= 0 {
 			i++
 		}
 		return r[i].value

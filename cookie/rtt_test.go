@@ -76,15 +76,16 @@ func TestVouchMovesOnlyTheBase(t *testing.T) {
 	}
 }
 
-func TestLoadedStandsInWhereNothingElseIs(t *testing.T) {
+// An echo that waited behind seconds of payload says nothing of the path without.
+func TestLoadedDoesNotStandIn(t *testing.T) {
 	r := NewRTT(DefaultRTTConfig())
 	r.Observe(0, 80*ms, true)
-	if got := r.Reading(0); got.P50 != 80*ms || got.P95 != 80*ms || got.Samples != 0 {
+	if got := r.Reading(0); got.P50 != 0 || got.P95 != 0 || got.Samples != 0 || got.LoadedP95 != 80*ms || got.Base != 80*ms {
 		t.Errorf("got %+v", got)
 	}
 	// A dropped echo must show even so.
 	r.Censor(ms, 5*time.Second, false)
-	if got := r.Reading(ms); got.P50 != 80*ms || got.P95 != 5*time.Second {
+	if got := r.Reading(ms); got.P50 != 0 || got.P95 != 5*time.Second {
 		t.Errorf("got %+v", got)
 	}
 	r.Observe(2*ms, 20*ms, false)

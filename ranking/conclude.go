@@ -32,7 +32,7 @@ const (
 
 // elapsed is how long the fetch took, and how much of it was ours. Waiting for our credit that our
 // window makes unavoidable is neither: the prediction has it, and users wait for it.
-func (f *Fetch) elapsed(reading burst.Reading) (all, ours time.Duration) {
+func (f *Fetch) elapsed(reading *burst.Reading) (all, ours time.Duration) {
 	all = f.receivedAt - f.began
 	ours = min(max(reading.Ours-f.startOurs, 0), all)
 	if ours == 0 || f.pick.path.StreamWindow <= 0 {
@@ -54,8 +54,11 @@ func (f *Fetch) claimOf() (Prediction, int64) {
 		all = f.all
 	}
 	all = max(all, f.peer.bytes-f.servedBefore, n)
-	if !f.pick.claimed {
+	switch {
+	case !f.pick.claimed:
 		return Prediction{}, all
+	case all == f.pick.claimFor:
+		return f.pick.claim, all
 	}
 	return Predict(all, f.pick.path), all
 }
@@ -72,7 +75,7 @@ func (f *Fetch) expected() float64 {
 // late says whether it takes far longer than expected, has stalled, or is far behind: of a peer that
 // withholds behind a copy's back nothing else would ever be seen.
 // Our own part of the time makes nothing late.
-func (f *Fetch) late(now time.Duration, reading burst.Reading) bool {
+func (f *Fetch) late(now time.Duration, reading *burst.Reading) bool {
 	at := now
 	if f.received {
 		at = f.receivedAt
@@ -84,7 +87,7 @@ func (f *Fetch) late(now time.Duration, reading burst.Reading) bool {
 }
 
 // record is the fetch as the audit wants it.
-func (r *Ranker) record(now time.Duration, f *Fetch, reading burst.Reading, failed bool) audit.Record {
+func (r *Ranker) record(now time.Duration, f *Fetch, reading *burst.Reading, failed bool) audit.Record {
 	claim, all := f.claimOf()
 	actual, ours := f.elapsed(reading)
 	f.quiet.over(f.receivedAt-f.lastAt, f.quietAfter(), f.first && failed)
@@ -114,7 +117,7 @@ func (r *Ranker) record(now time.Duration, f *Fetch, reading burst.Reading, fail
 	return rec
 }
 
-func lossOf(f *Fetch, reading burst.Reading) audit.Loss {
+func lossOf(f *Fetch, reading *burst.Reading) audit.Loss {
 	switch {
 	case reading.OutOfOrder > f.startLoss+uint64(lossShare*float64(f.got)/segment):
 		return audit.LossSeen
@@ -124,8 +127,16 @@ func lossOf(f *Fetch, reading burst.Reading) audit.Loss {
 	return audit.LossUnknown
 }
 
+// observed is what the audit made of a fetch.
+type observed struct {
+	outcome audit.Outcome
+	claim   time.Duration
+	size    int64 // that the claim is for
+	ttfb    time.Duration
+}
+
 // observe takes the outcome into the watch on ourselves and into the audit.
-func (r *Ranker) observe(now time.Duration, f *Fetch, reading burst.Reading, failed bool) (audit.Record, audit.Verdict) {
+func (r *Ranker) observe(now time.Duration, f *Fetch, reading *burst.Reading, failed bool) observed {
 	actual, ours := f.elapsed(reading)
 	base := max(f.pick.claim.Total.Seconds(), f.expected())
 	excess := (actual-ours).Seconds()/base - 1
@@ -138,13 +149,12 @@ func (r *Ranker) observe(now time.Duration, f *Fetch, reading burst.Reading, fai
 	r.ownTrouble(now, f, excess, actual, ours)
 	r.noteHold(now)
 	rec := r.record(now, f, reading, failed)
-	v := r.auditor.Observe(now, rec)
-	r.judge(now, p, v)
+	r.judge(now, p, r.auditor.Observe(now, rec))
 	r.tally.Ours += ours
 	if excess > usDegraded {
 		p.clearSince = now
 	}
-	return rec, v
+	return observed{p.verdict.Latest.Outcome, rec.Claim, rec.Size, rec.TTFB}
 }
 
 // ownTrouble looks for evidence that it is us, which holds verdicts where too few groups speak.
@@ -163,10 +173,10 @@ func (r *Ranker) ownTrouble(now time.Duration, f *Fetch, excess float64, actual,
 }
 
 // complete takes in a completion.
-func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
+func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 	p := f.peer
 	actual, ours := f.elapsed(reading)
-	rec, v := r.observe(now, f, reading, false)
+	seen := r.observe(now, f, reading, false)
 	p.long.fold(now, day, reading.Estimation)
 	r.population.vote(p, r.rateOf(p))
 	r.tally.Completions++
@@ -177,8 +187,8 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	slower := took.Seconds() > f.expected()
 	// While verdicts are held a slow completion may be our fault, a prompt one cannot; if most of the
 	// time was ours it is the prompt one that shows nothing.
-	void := v.Latest.Outcome == audit.Void || ours > actual/2
-	if held := v.Latest.Outcome == audit.Held; held && slower || void && !slower {
+	void := seen.outcome == audit.Void || ours > actual/2
+	if held := seen.outcome == audit.Held; held && slower || void && !slower {
 		return
 	}
 	f.conn.lastWindow = f.windowAfter()
@@ -187,13 +197,13 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading burst.Reading) {
 	}
 	p.completions++
 	p.lastServed = now
-	c := completed{bytes: f.got, time: took, first: min(max(rec.TTFB, 0), took), tail: f.tail()}.alone(f)
+	c := completed{bytes: f.got, time: took, first: min(max(seen.ttfb, 0), took), tail: f.tail()}.alone(f)
 	path := f.pick.path
 	times := p.waits.add(now, c, path, r.cfg.HalfWait)
 	p.penalty.complete(now, r.tally.Completions, times, &r.cfg)
 	if f.pick.claimed {
-		claim := rec.Claim
-		if rec.Size != f.got {
+		claim := seen.claim
+		if seen.size != f.got {
 			claim = Predict(f.got, path).Total
 		}
 		p.calibration.add(now, c.time.Seconds()/claim.Seconds())
@@ -265,10 +275,10 @@ func excuseFor(how Failure) excuse {
 }
 
 // fail takes in a failure: a sample that is never better than three times what was expected.
-func (r *Ranker) fail(now time.Duration, f *Fetch, reading burst.Reading, how string, excuse excuse) {
+func (r *Ranker) fail(now time.Duration, f *Fetch, reading *burst.Reading, how string, excuse excuse) {
 	p := f.peer
 	actual, ours := f.elapsed(reading)
-	_, v := r.observe(now, f, reading, true)
+	seen := r.observe(now, f, reading, true)
 	r.tally.Failures++
 	f.conn.lastWindow = 0 // in doubt it is cold, and nothing looks sooner for having failed
 	if f.job.plan.Critical {
@@ -277,7 +287,7 @@ func (r *Ranker) fail(now time.Duration, f *Fetch, reading burst.Reading, how st
 	if f.hard(now) {
 		r.dropNow(now, f, how)
 	}
-	if _, held := r.us.held(now); held && excuse >= byTrouble || v.Latest.Outcome == audit.Void && excuse >= byOurTime {
+	if _, held := r.us.held(now); held && excuse >= byTrouble || seen.outcome == audit.Void && excuse >= byOurTime {
 		return
 	}
 	expected := f.expected()

@@ -80,6 +80,9 @@ func (e *explorer) want(peer string, g Group, stale bool) {
 
 // enough says that a peer needs no more trials, or is gone.
 func (e *explorer) enough(peer string) {
+	if e.trial[peer] == nil {
+		return
+	}
 	e.done(peer, false)
 	e.trials.remove(peer)
 	delete(e.trial, peer)

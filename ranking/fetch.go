@@ -35,7 +35,8 @@ type Fetch struct {
 	reserved                           reservation
 	holdsReserve                       bool
 	dropTold, won                      bool
-	troubled                           Trouble // at the last advice
+	troubled                           Trouble       // at the last advice
+	final                              burst.Reading // of the meter, at the end
 }
 
 // job is one datum on its way, in one or more transfers.
@@ -284,7 +285,7 @@ func (f *Fetch) stop(now time.Duration) func() {
 // that ended short of what was asked for, with no hash to say that this is all, counts as failed. It
 // returns what the audit says of the peer now.
 func (f *Fetch) Done(now time.Duration, size int64) audit.Verdict {
-	return f.finish(now, func(r *Ranker, reading burst.Reading) {
+	return f.finish(now, func(r *Ranker, reading *burst.Reading) {
 		if size <= 0 && f.got < f.pick.bytes {
 			r.fail(now, f, reading, "ended short", byOurTime)
 			return
@@ -299,7 +300,7 @@ func (f *Fetch) Done(now time.Duration, size int64) audit.Verdict {
 // Fail says that it ended without the data, by the peer's doing or the path's. It returns what the
 // audit says of the peer now.
 func (f *Fetch) Fail(now time.Duration, how Failure) audit.Verdict {
-	return f.finish(now, func(r *Ranker, reading burst.Reading) {
+	return f.finish(now, func(r *Ranker, reading *burst.Reading) {
 		r.fail(now, f, reading, how.String(), excuseFor(how))
 		if how == NotFound {
 			r.holders.drop(f.job.plan.Datum, f.peer)
@@ -310,7 +311,7 @@ func (f *Fetch) Fail(now time.Duration, how Failure) audit.Verdict {
 // Abort says that we gave it up: another copy came first, or nobody wants it any more. If it was late
 // by then, it counts as failed; else as nothing.
 func (f *Fetch) Abort(now time.Duration) audit.Verdict {
-	return f.finish(now, func(r *Ranker, reading burst.Reading) {
+	return f.finish(now, func(r *Ranker, reading *burst.Reading) {
 		if f.late(now, reading) {
 			r.fail(now, f, reading, "given up late", byOurTime)
 		}
@@ -318,7 +319,7 @@ func (f *Fetch) Abort(now time.Duration) audit.Verdict {
 }
 
 // finish ends the fetch, once.
-func (f *Fetch) finish(now time.Duration, conclude func(*Ranker, burst.Reading)) audit.Verdict {
+func (f *Fetch) finish(now time.Duration, conclude func(*Ranker, *burst.Reading)) audit.Verdict {
 	if end := f.stop(now); end != nil {
 		end()
 	}
@@ -329,12 +330,12 @@ func (f *Fetch) finish(now time.Duration, conclude func(*Ranker, burst.Reading))
 	if f.ended {
 		return f.peer.verdict
 	}
-	f.ended = true
+	f.ended, f.final = true, reading
 	r.now = now
 	if r.conns[f.conn.id] == f.conn {
-		r.take(now, f.conn, reading)
+		r.take(now, f.conn, &f.final)
 	}
-	conclude(r, reading)
+	conclude(r, &f.final)
 	r.close(now, f)
 	return f.peer.verdict
 }

@@ -88,6 +88,7 @@ type Pick struct {
 	bytes     int64 // expected
 	claim     Prediction
 	claimed   bool
+	claimFor  int64 // bytes
 	claimErr  time.Duration
 	coverage  int64
 	path      Path

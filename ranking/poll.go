@@ -61,15 +61,15 @@ func (r *Ranker) refresh(now time.Duration, conns []*conn) {
 	defer r.mu.Unlock()
 	for i, c := range conns {
 		if r.conns[c.id] == c {
-			r.take(now, c, readings[i])
+			r.take(now, c, &readings[i])
 		}
 	}
 }
 
 // take takes a reading in.
-func (r *Ranker) take(now time.Duration, c *conn, reading burst.Reading) {
+func (r *Ranker) take(now time.Duration, c *conn, reading *burst.Reading) {
 	p := c.peer
-	c.reading, c.readAt, c.read = reading, now, true
+	c.reading, c.readAt, c.read = *reading, now, true
 	for ; c.forged < reading.Forged && c.forged < uint64(r.cfg.Audit.ForgedEchoes); c.forged++ {
 		v := r.auditor.Lie(now, p.id, string(p.group.name), audit.ForgedEcho, "echoed cookies that were never issued")
 		r.judge(now, p, v)

@@ -114,7 +114,7 @@ func (r *Ranker) Join(now time.Duration, p Peer) (Conn, error) {
 			r.explorer.demote(q.id, name, q.shadowedAt, q.shadowedEver)
 		}
 	}
-	r.take(now, c, reading)
+	r.take(now, c, &reading)
 	r.consider(now, q)
 	return c.id, nil
 }

@@ -101,9 +101,10 @@ func (u *luck) late() time.Duration {
 func (u *luck) lost() bool { return u.losing && u.draw() }
 
 func (u *luck) draw() bool {
-	if u.burst {
+	switch {
+	case u.burst:
 		u.burst = u.dice.Float64() >= 1/u.loss.Length
-	} else {
+	case u.loss.Bursts > 0:
 		u.burst = u.dice.Float64() < u.loss.Bursts
 	}
 	share := u.loss.Rate
@@ -116,7 +117,9 @@ func (u *luck) draw() bool {
 // lostLater draws whether a segment is lost that comes after a timeout. The
 // chain has forgotten its state by then, for a burst passes in milliseconds.
 func (u *luck) lostLater() bool {
-	u.burst = u.dice.Float64() < u.loss.inside()
+	if u.loss.Bursts > 0 {
+		u.burst = u.dice.Float64() < u.loss.inside()
+	}
 	return u.lost()
 }
 

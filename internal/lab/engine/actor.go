@@ -36,10 +36,10 @@ type actor struct {
 	demoted chan struct{} // closed when the ranker demotes it
 	once    sync.Once
 
-	mu   sync.Mutex
-	conn *connection // nil while it is not connected
-	path ranking.Path
-	last time.Duration // the end of its last reply, for path
+	mu    sync.Mutex
+	conn  *connection // nil while it is not connected
+	dials int
+	track track
 }
 
 // connection is one connection with a peer, both ends of it.
@@ -74,7 +74,7 @@ func (w *world) cast() {
 
 func (w *world) newActor(p scenario.Peer, id string, addr netip.Addr) *actor {
 	l := w.s.Links[p.Link]
-	return &actor{w: w, spec: p, id: id, addr: addr, link: l, demoted: make(chan struct{}), path: truePath(l, int64(w.s.Node.Window))}
+	return &actor{w: w, spec: p, id: id, addr: addr, link: l, demoted: make(chan struct{}), track: newTrack(l)}
 }
 
 // places gives addresses out: from the prefix a peer names, else from a /24 for

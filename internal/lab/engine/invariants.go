@@ -71,10 +71,10 @@ func (c *connection) mostRate() float64 {
 		most = max(most, s.Rate)
 	}
 	if l.Bucket != nil {
-		if l.Bucket.Rate == 0 {
+		if l.Bucket.Peak == 0 {
 			return 0
 		}
-		most = max(most, l.Bucket.Rate)
+		most = max(most, l.Bucket.Peak)
 	}
 	return most.BytesPerSecond()
 }

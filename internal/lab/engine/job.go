@@ -179,16 +179,15 @@ func (j *job) took(t *transfer) error {
 		<-p.ended
 		wrong = wrong || p.wrong.Load()
 	}
-	now := j.w.now()
 	switch {
 	case !wrong:
-		t.conclude(t.t.Done(now, j.datum.size), nil)
+		t.conclude(nil, t.done(j.datum.size))
 		j.w.log.whole(j.rec, t)
 		return nil
 	case t.parent == nil:
-		t.conclude(t.t.Fail(now, ranking.Corrupt), errCorrupt)
+		t.conclude(errCorrupt, t.failing(ranking.Corrupt))
 	default: // one of several, and it can't be told which
-		t.conclude(t.t.Abort(now), errCorrupt)
+		t.conclude(errCorrupt, t.t.Abort)
 	}
 	return errCorrupt
 }
@@ -201,7 +200,7 @@ func (j *job) close() {
 	}
 	for _, t := range j.all {
 		<-t.ended
-		t.conclude(t.t.Abort(j.w.now()), errLost) // does nothing where its end was told
+		t.conclude(errLost, t.t.Abort) // does nothing where its end was told
 	}
 }
 
@@ -296,15 +295,14 @@ func (w *world) oversee(t *transfer) {
 
 // settle tells the end of a trial.
 func (w *world) settle(t *transfer) {
-	now := w.now()
 	switch {
 	case t.err != nil:
-		t.conclude(t.t.Abort(now), t.err) // does nothing where its end was told
+		t.conclude(t.err, t.t.Abort) // does nothing where its end was told
 	case t.wrong.Load():
-		t.conclude(t.t.Fail(now, ranking.Corrupt), errCorrupt)
+		t.conclude(errCorrupt, t.failing(ranking.Corrupt))
 	case t.pick.Bytes > 0 || t.pick.Offset > 0:
-		t.conclude(t.t.Done(now, 0), nil)
+		t.conclude(nil, t.done(0))
 	default:
-		t.conclude(t.t.Done(now, t.datum.size), nil)
+		t.conclude(nil, t.done(t.datum.size))
 	}
 }

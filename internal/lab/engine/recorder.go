@@ -22,6 +22,7 @@ type recorder struct {
 	broken    []Violation
 	peers     map[string]*tally
 	freezes   []freeze
+	come      int           // data that have come
 	from, to  time.Duration // of the user's part
 	ended     time.Duration
 }
@@ -32,6 +33,7 @@ type tally struct {
 	demotedAfter int
 	demotedAt    time.Duration
 	demoted      bool
+	proven       int // data that had come by then, -1 never
 	convicted    int // gross misses by then, -1 never
 	ever         audit.Kinds
 	holding      bool
@@ -49,7 +51,7 @@ func newRecorder(w *world) *recorder { return &recorder{w: w, peers: map[string]
 func (r *recorder) tally(peer string) *tally {
 	t, ok := r.peers[peer]
 	if !ok {
-		t = &tally{convicted: -1}
+		t = &tally{convicted: -1, proven: -1}
 		r.peers[peer] = t
 	}
 	return t
@@ -120,6 +122,7 @@ func (r *recorder) fetched(f *FetchRecord, err error) {
 func (r *recorder) whole(f *FetchRecord, t *transfer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.come++
 	f.From = t.pick.Peer
 	f.Wait = (time.Duration(t.last.Load()) - f.at).Seconds()
 }
@@ -160,16 +163,49 @@ func (r *recorder) advised(t *transfer, a ranking.Advice) {
 	}
 }
 
-// conclude ends the record of a transfer, once.
-func (t *transfer) conclude(v audit.Verdict, err error) {
+// conclude tells the chooser how a transfer ended, and ends its record, once.
+func (t *transfer) conclude(err error, tell func(now time.Duration) audit.Verdict) {
+	now := t.w.now()
+	before := t.w.expected(now, t)
+	v := tell(now)
+	after := t.w.expected(now, t)
+	if t.record(now, v, err, before, after) {
+		t.w.log.note(Event{
+			Kind: TransferEnded, Fetch: t.datum.n, Peer: t.pick.Peer, Role: t.pick.Role,
+			Bytes: t.got.Load(), Took: now - t.began, Text: t.rec.End,
+		})
+	}
+	t.w.drain()
+}
+
+// standing is what a chooser like the ranker says of a peer.
+type standing interface {
+	Standing(now time.Duration, peer string, size int64) (ranking.Standing, error)
+}
+
+// expected is how long the chooser expects a transfer's datum to take of its peer.
+func (w *world) expected(now time.Duration, t *transfer) time.Duration {
+	c, ok := w.chooser.(standing)
+	if !ok {
+		return 0
+	}
+	s, err := c.Standing(now, t.pick.Peer, t.datum.size)
+	if err != nil {
+		return 0 // it has left
+	}
+	return s.Expected
+}
+
+// record ends the record of a transfer; false if it has ended.
+func (t *transfer) record(now time.Duration, v audit.Verdict, err error, before, after time.Duration) bool {
 	r := t.w.log
 	r.mu.Lock()
-	if t.rec.End != "" {
-		r.mu.Unlock()
-		return
-	}
-	now := t.w.now()
+	defer r.mu.Unlock()
 	rec := t.rec
+	if rec.End != "" {
+		return false
+	}
+	rec.Before, rec.After = before.Seconds(), after.Seconds()
 	rec.End, rec.Got, rec.Took = "whole", t.got.Load(), (time.Duration(t.last.Load()) - t.began).Seconds()
 	if err != nil {
 		rec.End, rec.Took = err.Error(), (now - t.began).Seconds()
@@ -183,9 +219,7 @@ func (t *transfer) conclude(v audit.Verdict, err error) {
 		p.gross++
 	}
 	r.judged(p, v)
-	r.mu.Unlock()
-	r.note(Event{Kind: TransferEnded, Fetch: t.datum.n, Peer: t.pick.Peer, Role: t.pick.Role, Bytes: rec.Got, Took: now - t.began, Text: rec.End})
-	t.w.drain()
+	return true
 }
 
 // judged notes a verdict. Needs mu.
@@ -195,6 +229,9 @@ func (r *recorder) judged(p *tally, v audit.Verdict) {
 	}
 	if v.Kinds.Has(audit.Withholding) && !p.ever.Has(audit.Withholding) {
 		p.convicted = p.gross
+	}
+	if v.Kinds.Has(audit.ProvenLie) && p.proven < 0 {
+		p.proven = r.come
 	}
 	p.ever |= v.Kinds
 	p.holding = p.holding || v.EchoHolding

@@ -24,6 +24,8 @@ type Result struct {
 	Missed int `json:"missed"`
 
 	Bytes Bytes `json:"bytes"`
+	// Hedges is of the user's fetches.
+	Hedges Hedges `json:"hedges"`
 
 	// Peers are in the order of the file.
 	Peers []*PeerResult `json:"peers"`
@@ -35,6 +37,16 @@ type Result struct {
 
 	// Violations are checks of the lab itself that failed.
 	Violations []Violation `json:"violations"`
+}
+
+// Hedges is how fetches in trouble were helped.
+type Hedges struct {
+	// Count is the fetches with one, Worst the most that one of them waited for it, as
+	// a multiple of what was predicted.
+	Count int     `json:"count"`
+	Worst float64 `json:"worst"`
+	// Rescued counts the fetches that came from another peer than the first asked.
+	Rescued int `json:"rescued"`
 }
 
 // Spread says how times are distributed.
@@ -87,6 +99,12 @@ type PeerResult struct {
 	ConvictedAfterMisses int `json:"convicted_after_misses"`
 	// GrossMisses are those of the whole run.
 	GrossMisses int `json:"gross_misses"`
+	// ProvenAfter is how many data had come, of anyone, when it was first proven to
+	// have lied; -1 if it never was.
+	ProvenAfter int `json:"proven_after"`
+	// Worsened is the share of its failed transfers after which it was expected to
+	// take longer than before; 1 if there were none.
+	Worsened float64 `json:"worsened"`
 	// Ever says which verdicts it had, ever. Verdict is the one that stands at the
 	// end, with its reason.
 	Ever    Ever   `json:"ever"`
@@ -184,6 +202,11 @@ type TransferRecord struct {
 	Threshold float64 `json:"threshold"`
 	Gross     float64 `json:"gross"`
 	Outcome   string  `json:"outcome"`
+	// Before and After are what the chooser expected the whole datum to take from the
+	// peer, at the end of the transfer and once it had been told of it; 0 where it has
+	// no such opinion.
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
 	// Verdict stood after it.
 	Verdict string `json:"verdict"`
 	// End is "whole", or why it ended short; Trouble what advice was given for.

@@ -45,8 +45,19 @@ func (r *Result) waits() {
 		if f.Missed {
 			r.Missed++
 		}
+		r.Hedges.add(f)
 	}
 	r.Wait, r.CriticalWait = spread(every), spread(critical)
+}
+
+func (h *Hedges) add(f *FetchRecord) {
+	if f.HedgedAt > 0 {
+		h.Count++
+		h.Worst = max(h.Worst, ratio(f.HedgedAt, f.Predicted))
+	}
+	if f.From != "" && f.From != f.First {
+		h.Rescued++
+	}
 }
 
 func spread(v []float64) Spread {
@@ -94,7 +105,7 @@ func (w *world) peerResult(a *actor, r *Result) *PeerResult {
 	p := &PeerResult{
 		Name: a.id, Group: string(ranking.GroupOf(a.id, a.addr, nil)), Bad: a.spec.Bad,
 		Demoted: t.demoted, DemotedAt: t.demotedAt.Seconds(), DemotedAfter: t.demotedAfter,
-		ConvictedAfterMisses: t.convicted, GrossMisses: t.gross,
+		ConvictedAfterMisses: t.convicted, GrossMisses: t.gross, ProvenAfter: t.proven,
 		Verdict: t.verdict.Kind.String(), Ours: t.ours.Seconds(), Theirs: t.theirs.Seconds(), Forged: t.forged,
 		BaseRTT: t.last.RTT.Base.Seconds(), P95RTT: t.last.RTT.P95.Seconds(), LoadedRTT: t.last.RTT.LoadedP95.Seconds(),
 		Rate: t.last.Estimate.Rate.BytesPerSecond() * 8, Coverage: t.last.Estimate.Coverage,
@@ -142,10 +153,18 @@ func (p *PeerResult) tallyTransfers(r *Result) {
 			}
 		case t.End != errLost.Error():
 			p.Failed++
+			if t.After > t.Before {
+				p.Worsened++
+			}
 		}
 		if t.User && primary && copies[t.Fetch] == 0 && r.critical(t.Fetch) {
 			p.Picks.CriticalAlone++
 		}
+	}
+	if p.Failed > 0 {
+		p.Worsened /= float64(p.Failed)
+	} else {
+		p.Worsened = 1
 	}
 	if users > 0 {
 		p.UserShare = float64(p.Picks.User) / float64(users)

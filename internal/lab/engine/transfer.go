@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/yamux"
 
+	"github.com/assay-mux/assay/audit"
 	"github.com/assay-mux/assay/ranking"
 )
 
@@ -138,19 +139,27 @@ func (t *transfer) tell() {
 	if t.err == nil {
 		return
 	}
-	now := t.w.now()
 	switch {
 	case errors.Is(t.err, errLost), errors.Is(t.err, errGivenUp), errors.Is(t.err, errCancelled):
-		t.conclude(t.t.Abort(now), t.err)
+		t.conclude(t.err, t.t.Abort)
 	case errors.Is(t.err, errTimeout):
-		t.conclude(t.t.Fail(now, ranking.TimedOut), t.err)
+		t.conclude(t.err, t.failing(ranking.TimedOut))
 	case errors.Is(t.err, errNotFound):
-		t.conclude(t.t.Fail(now, ranking.NotFound), t.err)
+		t.conclude(t.err, t.failing(ranking.NotFound))
 	case errors.Is(t.err, errGone), t.conn.client.IsClosed():
-		t.conclude(t.t.Fail(now, ranking.Disconnected), errGone)
+		t.conclude(errGone, t.failing(ranking.Disconnected))
 	default:
-		t.conclude(t.t.Fail(now, ranking.Reset), t.err)
+		t.conclude(t.err, t.failing(ranking.Reset))
 	}
+}
+
+// failing and done are what conclude tells.
+func (t *transfer) failing(how ranking.Failure) func(time.Duration) audit.Verdict {
+	return func(now time.Duration) audit.Verdict { return t.t.Fail(now, how) }
+}
+
+func (t *transfer) done(size int64) func(time.Duration) audit.Verdict {
+	return func(now time.Duration) audit.Verdict { return t.t.Done(now, size) }
 }
 
 // end makes it end soon, for a reason.

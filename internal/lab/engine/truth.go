@@ -13,7 +13,7 @@ func (a *actor) truth(now time.Duration, q Ask) time.Duration {
 	if d := a.w.datum(q.Datum); d != nil {
 		size = d.size
 	}
-	path := a.pathNow(now)
+	path := a.pathNow(now, size+q.Ahead)
 	honest := ranking.Predict(size+q.Ahead, path).Total
 	ask := a.request(request{datum: uint32(q.Datum), critical: q.Critical, size: size}, int(a.asked.Load()))
 	s := newScript(a.w.o.Seed, family(a.id), a.spec.Behaviour, ask)
@@ -27,26 +27,22 @@ func (a *actor) truth(now time.Duration, q Ask) time.Duration {
 	return honest + s.extra(size, linkRate, int64(a.buffer()))
 }
 
-// pathNow is the true path with the window that its sender has now.
-func (a *actor) pathNow(now time.Duration) ranking.Path {
+// pathNow is the true path at present, for a reply of n bytes.
+func (a *actor) pathNow(now time.Duration, n int64) ranking.Path {
+	limit := a.w.s.Node.Ingress
+	if b, ok := a.w.s.Bottlenecks[a.link.Through]; ok {
+		limit = b.Rate
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := a.path
-	p.Idle = max(0, now-a.last)
-	return p
+	return a.track.path(now, n, int64(a.w.s.Node.Window), limit)
 }
 
 // served notes that a reply of so many bytes has come.
 func (a *actor) served(now time.Duration, bytes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.link.Full {
-		return
-	}
-	p := a.path
-	p.Idle = max(0, now-a.last)
-	a.path.LastWindow = p.WindowAfter(bytes)
-	a.last = now
+	a.track.served(now, bytes)
 }
 
 // defaultBuffer is what the lab's links hold at least, in bytes.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/internal/lab/scenario"
 	"github.com/assay-mux/assay/mux"
 	"github.com/assay-mux/assay/ranking"
@@ -42,7 +43,9 @@ type world struct {
 	wg      sync.WaitGroup // of all goroutines
 	chooser Chooser
 	content *content
-	watcher *mux.Watcher // of our own process
+	watcher *mux.Watcher    // of our own process
+	ingress *lab.Bottleneck // our own, nil without limit
+	shared  map[string]*lab.Bottleneck
 	log     *recorder
 
 	frozenUntil, inboxUntil atomic.Int64 // instants
@@ -88,6 +91,7 @@ func newWorld(ctx context.Context, s *scenario.Scenario, o Options) (*world, err
 		conns: map[ranking.Conn]*connection{}, data: map[int]*datum{}, begun: make(chan int, 1024),
 	}
 	w.log = newRecorder(w)
+	w.bottlenecks()
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	w.cast()
 	return w, nil

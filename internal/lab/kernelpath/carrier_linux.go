@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,10 @@ func Carry() {
 		return
 	}
 	runtime.GOMAXPROCS(2) // one that carries, one that is told
+	// Packets are used again, so there is no garbage to speak of; and a collection
+	// would hold the urgent thread up until one that is not has had its turn.
+	debug.SetGCPercent(-1)
+	Prefer()
 	carry(os.Stdin, os.Stdout)
 	os.Exit(0)
 }

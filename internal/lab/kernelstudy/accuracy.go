@@ -43,7 +43,9 @@ type RTTs struct {
 	Idle      time.Duration // base, after the warm-up
 	Least     time.Duration // and the bounds of it during a saturating download
 	Most      time.Duration
-	LoadedP95 time.Duration
+	P95       time.Duration // of echoes that no load delayed
+	LoadedP95 time.Duration // and of the others
+	Samples   [2]uint64     // how many of each
 	Kernel    time.Duration // the kernel's least; 0 where it was not fresh
 }
 
@@ -142,7 +144,8 @@ func (r *RTTs) watch(m *mux.Meter, end chan struct{}) {
 		select {
 		case <-end:
 			s := m.Snapshot()
-			r.LoadedP95 = s.RTT.LoadedP95
+			r.P95, r.LoadedP95 = s.RTT.P95, s.RTT.LoadedP95
+			r.Samples = [2]uint64{s.RTT.Samples, s.RTT.LoadedSamples}
 			if s.Kernel.At > 0 && s.Kernel.AckAge < time.Second {
 				r.Kernel = s.Kernel.MinRTT
 			}

@@ -8,7 +8,7 @@ type Link struct {
 	Up   Rate `yaml:"up"`
 	// RTT is the round trip without any queue, half of it each way.
 	RTT Time `yaml:"rtt"`
-	// Jitter is the extra delay of a segment towards us, as package lab draws it.
+	// Jitter is the most by which a segment towards us is later than that.
 	Jitter Time `yaml:"jitter"`
 	// Full says that the window is open from the first byte: no slow start.
 	Full bool `yaml:"full"`
@@ -20,36 +20,41 @@ type Link struct {
 	Bucket *Bucket `yaml:"bucket"`
 	// Through names the bottleneck that the direction towards us shares.
 	Through string `yaml:"through"`
-	// Changes are steps of rate and round trip, by time since the connection began.
+	// Changes are steps of rate and round trip, by time since the start.
 	Changes []Change `yaml:"changes"`
 }
 
-// Loss is how segments are lost, of which TCP makes stalls.
+// Loss is which segments are lost, as lab.Loss; of it TCP makes stalls and smaller
+// windows.
 type Loss struct {
-	// Random is the share of segments lost, each for itself.
+	// Random is the share lost outside bursts.
 	Random Share `yaml:"random"`
-	// Bad is the share lost while the link is in its bad state; Enter and Leave are
-	// the chances, per segment, of entering and leaving it (Gilbert-Elliott).
-	Bad   Share `yaml:"bad"`
-	Enter Share `yaml:"enter"`
-	Leave Share `yaml:"leave"`
+	// Bursts is the chance with each segment that a burst of losses begins, Length
+	// their mean length in segments (3 unless given), Within the share lost in one
+	// (all unless given).
+	Bursts Share   `yaml:"bursts"`
+	Length float64 `yaml:"length"`
+	Within Share   `yaml:"within"`
 }
 
-// Bucket is a token bucket: so many bytes go at Rate, the rest at the link's
-// own; it fills again at the link's own while that is idle.
+// Bucket is a token bucket: so many bytes go at Peak, at once if that is not given,
+// the rest at the link's own rate, at which it also fills again while the link is
+// idle.
 type Bucket struct {
 	Bytes Size `yaml:"bytes"`
-	Rate  Rate `yaml:"rate"`
+	Peak  Rate `yaml:"peak"`
 }
 
-// Change is a step of a link. What is 0 stays as it was.
+// Change is a step of a link at a time since the start. What is not given stays as
+// it was; a rate of 1bit/s is an outage.
 type Change struct {
 	At   Time `yaml:"at"`
 	Rate Rate `yaml:"rate"`
 	RTT  Time `yaml:"rtt"`
 }
 
-// Bottleneck is what several links share.
+// Bottleneck is what several links share, by turns.
 type Bottleneck struct {
-	Rate Rate `yaml:"rate"`
+	Rate    Rate     `yaml:"rate"`
+	Changes []Change `yaml:"changes"`
 }

@@ -27,8 +27,14 @@ func (s *Scenario) checkLinks() error {
 				return wrong("link %s goes through %s, which is no bottleneck", name, l.Through)
 			}
 		}
-		if l.Loss != nil && (l.Loss.Random >= 1 || l.Loss.Bad > 1 || l.Loss.Enter > 1 || l.Loss.Leave > 1) {
+		if l.Through != "" && s.Node.Ingress > 0 {
+			return wrong("link %s goes through %s and our own ingress, it can go through one", name, l.Through)
+		}
+		if x := l.Loss; x != nil && (x.Random >= 1 || x.Bursts >= 1 || x.Within > 1) {
 			return wrong("link %s loses all, give shares below 100%%", name)
+		}
+		if !slices.IsSortedFunc(l.Changes, func(a, b Change) int { return int(a.At - b.At) }) {
+			return wrong("link %s changes back in time, give its changes in order", name)
 		}
 	}
 	return nil

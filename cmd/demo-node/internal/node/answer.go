@@ -39,13 +39,13 @@ func (p *Peer) serve() {
 // answer serves one stream.
 func (p *Peer) answer(st *yamux.Stream) {
 	defer st.Close()
-	select {
-	case p.busy <- struct{}{}:
-		defer func() { <-p.busy }()
-	default:
+	// Who is silent holds a slot too, one of those for tests: there are more.
+	release, ok := slot(p.open)
+	if !ok {
 		p.refuse(st, wire.CodeBusy, "")
 		return
 	}
+	defer release()
 	_ = st.SetReadDeadline(time.Now().Add(requestLimit))
 	req, err := wire.ReadRequest(st)
 	switch {
@@ -54,10 +54,35 @@ func (p *Peer) answer(st *yamux.Stream) {
 			p.refuse(st, wire.CodeBadRequest, err.Error())
 		}
 		p.node.cfg.Log.Debug("no request", "peer", p.name, "err", err)
-	case req.Kind == wire.KindList:
-		p.send(st, wire.AppendOffers(nil, p.node.cfg.Behave.Offers(p.node.cfg.Store.Offers())))
+	case req.Kind == wire.KindSpeedtest:
+		p.speedtest(st)
 	default:
-		p.give(st, req.Get)
+		p.serveRequest(st, req)
+	}
+}
+
+// serveRequest serves a request for what the store has.
+func (p *Peer) serveRequest(st *yamux.Stream, req wire.Request) {
+	release, ok := slot(p.busy)
+	if !ok {
+		p.refuse(st, wire.CodeBusy, "")
+		return
+	}
+	defer release()
+	if req.Kind == wire.KindList {
+		p.send(st, wire.AppendOffers(nil, p.node.cfg.Behave.Offers(p.node.cfg.Store.Offers())))
+		return
+	}
+	p.give(st, req.Get)
+}
+
+// slot takes one of the slots of a channel; false if all are in use.
+func slot(of chan struct{}) (release func(), ok bool) {
+	select {
+	case of <- struct{}{}:
+		return func() { <-of }, true
+	default:
+		return nil, false
 	}
 }
 
@@ -84,7 +109,7 @@ func (p *Peer) give(st *yamux.Stream, g wire.Get) {
 	if !p.send(st, wire.AppendData(nil, size)) {
 		return
 	}
-	to := struct{ io.Writer }{p.node.cfg.Behave.Writer(p.patient(st), g.Offset+size, p.session.CloseChan())}
+	to := struct{ io.Writer }{counted{p.node.cfg.Behave.Writer(p.patient(st), g.Offset+size, p.session.CloseChan()), p.node}}
 	// A file that has grown since must not run past what was announced.
 	n, err := io.CopyBuffer(to, struct{ io.Reader }{io.LimitReader(f, size)}, make([]byte, chunk))
 	if errors.Is(err, behave.ErrVanished) {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/assay-mux/assay/audit/speedtest"
+	"github.com/assay-mux/assay/audit/speedtest/policy"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
 	yamux "github.com/assay-mux/assay/mux"
@@ -30,6 +32,13 @@ type Config struct {
 	Stall time.Duration
 	// Behave is how it serves; zero is honestly.
 	Behave behave.Behaviour
+	// Speedtest is what it allows to be tested; nil is nothing.
+	Speedtest *policy.Policy
+	// Limit is the rate of its link in bytes per second, as its operator states it, 0 for none, and
+	// Claim what it says that it can do instead of what it has observed, 0 for the truth.
+	Limit, Claim int64
+	// SpeedtestEvent is told of tests of this node. It must not block. Nil is not called.
+	SpeedtestEvent func(speedtest.Event)
 	// Joined is called with each peer that connects to us or that we connect to,
 	// and Left when its session has ended. Neither may block. Nil is not called.
 	Joined, Left func(*Peer)
@@ -42,8 +51,10 @@ const defaultStall = 30 * time.Second
 // Node serves and fetches. Safe for concurrent use. Its sessions end with the
 // contexts they were started with, or with Peer.Close.
 type Node struct {
-	cfg Config
-	wg  sync.WaitGroup // of all goroutines that serve accepted connections
+	cfg  Config
+	wg   sync.WaitGroup // of all goroutines that serve accepted connections
+	good goodput
+	test *speedtest.Responder // nil if the policy makes no sense or there is none
 }
 
 // New returns a node.
@@ -63,7 +74,9 @@ func New(cfg Config) *Node {
 	if cfg.Left == nil {
 		cfg.Left = func(*Peer) {}
 	}
-	return &Node{cfg: cfg}
+	n := &Node{cfg: cfg, good: newGoodput()}
+	n.test = n.responder()
+	return n
 }
 
 // session is the configuration of a yamux session. What yamux reports goes to

@@ -19,6 +19,7 @@ type Peer struct {
 
 	wg     sync.WaitGroup // of the goroutines that serve it
 	busy   chan struct{}  // a slot for each request being served
+	open   chan struct{}  // and for each stream of the peer's, those of a speed test among them
 	unhook func() bool
 	leave  sync.Once
 
@@ -30,7 +31,7 @@ type Peer struct {
 
 // join makes a session a peer, which ends with ctx.
 func (n *Node) join(ctx context.Context, s *yamux.Session, name string) *Peer {
-	p := &Peer{name: name, node: n, session: s, began: time.Now(), busy: make(chan struct{}, maxServing)}
+	p := &Peer{name: name, node: n, session: s, began: time.Now(), busy: make(chan struct{}, maxServing), open: make(chan struct{}, maxServing+maxTesting)}
 	p.unhook = context.AfterFunc(ctx, func() { s.Close() })
 	n.cfg.Joined(p)
 	n.cfg.Log.Debug("peer connected", "peer", name)
@@ -60,6 +61,7 @@ func (p *Peer) now() time.Duration { return time.Since(p.began) }
 // arrived notes bytes of a file that came.
 func (p *Peer) arrived(now time.Duration, n int) {
 	p.outstanding.Add(-int64(n))
+	p.node.good.count(n, 0, false)
 	p.mu.Lock()
 	p.growth.Arrived(now, n)
 	p.mu.Unlock()

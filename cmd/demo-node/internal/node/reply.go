@@ -55,6 +55,7 @@ func (r *Reply) Read(b []byte) (int, error) {
 	}
 	n, err := r.peer.patient(r.stream).Read(b[:min(int64(len(b)), r.left)])
 	r.left -= int64(n)
+	r.peer.node.good.count(n, 0, false)
 	switch {
 	case r.left == 0:
 		return n, io.EOF

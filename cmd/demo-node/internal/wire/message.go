@@ -21,6 +21,7 @@ const (
 	KindOffers
 	KindData
 	KindRefusal
+	KindSpeedtest
 )
 
 // The sizes of messages, in bytes.
@@ -46,7 +47,7 @@ var (
 // limit is the largest payload of a kind, negative for one that is unknown.
 func (k Kind) limit() int {
 	switch k {
-	case KindList:
+	case KindList, KindSpeedtest:
 		return 0
 	case KindGet:
 		return getSize

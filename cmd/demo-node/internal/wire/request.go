@@ -13,14 +13,18 @@ type Get struct {
 	Offset int64 // bytes; up to the file's size
 }
 
-// Request is what the opener of a stream says first: a list, or a get.
+// Request is what the opener of a stream says first: a list, a get, or that the
+// rest is of the speed test.
 type Request struct {
-	Kind Kind // KindList or KindGet
+	Kind Kind // KindList, KindGet or KindSpeedtest
 	Get  Get  // of a get
 }
 
 // AppendList appends the request for a list.
 func AppendList(b []byte) []byte { return appendHead(b, KindList, 0) }
+
+// AppendSpeedtest appends the words before a stream of package speedtest.
+func AppendSpeedtest(b []byte) []byte { return appendHead(b, KindSpeedtest, 0) }
 
 // AppendGet appends the request for a file. A negative offset becomes 0.
 func AppendGet(b []byte, g Get) []byte {
@@ -32,8 +36,8 @@ func AppendGet(b []byte, g Get) []byte {
 // ReadRequest reads a request. It returns io.EOF if the stream ended before
 // one, and else ErrVersion, ErrTooLong, ErrMalformed or the reader's error.
 func ReadRequest(r io.Reader) (Request, error) {
-	k, p, err := read(r, KindList, KindGet)
-	if err != nil || k == KindList {
+	k, p, err := read(r, KindList, KindGet, KindSpeedtest)
+	if err != nil || k != KindGet {
 		return Request{Kind: k}, err
 	}
 	if len(p) != getSize {

@@ -27,6 +27,9 @@ func TestRequestsSurvive(t *testing.T) {
 			want = Request{Kind: KindGet, Get: Get{Hash: hash, Offset: rapid.Int64Min(0).Draw(t, "offset")}}
 			sent = AppendGet(nil, want.Get)
 		}
+		if rapid.Bool().Draw(t, "speedtest") {
+			want, sent = Request{Kind: KindSpeedtest}, AppendSpeedtest(nil)
+		}
 		r := bytes.NewReader(append(sent, "rest"...))
 		got, err := ReadRequest(iotest.OneByteReader(r))
 		if err != nil || got != want {
