@@ -20,11 +20,12 @@ const (
 
 // cli is the command line.
 type cli struct {
-	Serve   serveCmd   `cmd:"" help:"Offer the files of a directory."`
-	Fetch   fetchCmd   `cmd:"" help:"Download files from a peer, or from the best of several, and say how they did."`
-	Pair    pairCmd    `cmd:"" help:"Run two nodes over a simulated link, and hold what they measure against the truth."`
-	Cast    castCmd    `cmd:"" help:"Run a small cast of honest and bad peers, and see the ranking find out which is which."`
-	Version versionCmd `cmd:"" help:"Say which build this is."`
+	Serve     serveCmd     `cmd:"" help:"Offer the files of a directory."`
+	Fetch     fetchCmd     `cmd:"" help:"Download files from a peer, or from the best of several, and say how they did."`
+	Pair      pairCmd      `cmd:"" help:"Run two nodes over a simulated link, and hold what they measure against the truth."`
+	Cast      castCmd      `cmd:"" help:"Run a small cast of honest and bad peers, and see the ranking find out which is which."`
+	Speedtest speedtestCmd `cmd:"" help:"Measure what peers can do, against what they say."`
+	Version   versionCmd   `cmd:"" help:"Say which build this is."`
 
 	LogLevel slog.Level `help:"Least level to log: debug, info, warn or error." default:"info" placeholder:"LEVEL"`
 	Progress string     `help:"Show progress: auto (if stderr is a terminal), always or never." enum:"auto,always,never" default:"auto" placeholder:"WHEN"`
