@@ -184,7 +184,7 @@ func TestBadRequest(t *testing.T) {
 
 func TestManyRequestsAreRefused(t *testing.T) {
 	p := dial(t, Config{}, serving(t, Config{}))
-	for range maxServing {
+	for range maxServing + maxTesting {
 		st, err := p.session.OpenStream()
 		if err != nil {
 			t.Fatal(err)
