@@ -33,8 +33,10 @@ type actor struct {
 	asked atomic.Int64 // requests it has had
 	busy  atomic.Int64 // replies in which it keeps data back at present
 
-	demoted chan struct{} // closed when the ranker demotes it
-	once    sync.Once
+	demoted  chan struct{} // closed when the ranker demotes it
+	once     sync.Once
+	banished chan struct{} // closed when we disconnect it for good
+	gone     sync.Once
 
 	mu    sync.Mutex
 	conn  *connection // nil while it is not connected
@@ -51,6 +53,7 @@ type connection struct {
 	gate   *gate
 	tamper *tamper
 	began  time.Duration
+	got    atomic.Int64  // payload bytes that fetches have read
 	done   chan struct{} // closed when our end is
 }
 
@@ -74,7 +77,7 @@ func (w *world) cast() {
 
 func (w *world) newActor(p scenario.Peer, id string, addr netip.Addr) *actor {
 	l := w.s.Links[p.Link]
-	return &actor{w: w, spec: p, id: id, addr: addr, link: l, demoted: make(chan struct{}), track: newTrack(l)}
+	return &actor{w: w, spec: p, id: id, addr: addr, link: l, demoted: make(chan struct{}), banished: make(chan struct{}), track: newTrack(l)}
 }
 
 // places gives addresses out: from the prefix a peer names, else from a /24 for
@@ -165,6 +168,9 @@ func (a *actor) stay(l scenario.Leave) bool {
 		}
 		select {
 		case <-a.w.ctx.Done():
+			return false
+		case <-a.banished:
+			a.disconnect()
 			return false
 		case <-due:
 			return true

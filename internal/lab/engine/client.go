@@ -25,6 +25,10 @@ func (c *connection) takePush(st *yamux.Stream) {
 	if _, err := io.ReadFull(st, head[:]); err != nil || head[0] != streamPush {
 		return
 	}
+	if c.a.spec.Push.Unread {
+		<-c.done
+		return
+	}
 	n := int(binary.BigEndian.Uint32(head[1:]))
 	buf := make([]byte, chunk)
 	for got := int64(0); ; {

@@ -53,7 +53,7 @@ func (w *world) wanted() []*datum {
 		if l.Draw {
 			k = r.IntN(len(l.Sizes))
 		}
-		d := &datum{size: int64(l.Sizes[k])}
+		d := &datum{size: int64(l.Sizes[k]), deadline: time.Duration(l.Deadline)}
 		if c := l.Critical; c != nil && (i+1)%c.Every == 0 {
 			d.critical, d.deadline = true, time.Duration(c.Deadline)
 		}

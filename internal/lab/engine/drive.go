@@ -31,7 +31,7 @@ func (w *world) drive() {
 	}
 	began := w.now()
 	for i, d := range data {
-		if !w.sleepUntil(began + time.Duration(i)*time.Duration(w.s.Workload.Every)) {
+		if !w.sleepUntil(began + time.Duration(i/w.s.Workload.AtOnce)*time.Duration(w.s.Workload.Every)) {
 			break
 		}
 		select {
@@ -82,7 +82,7 @@ type slowDisk struct {
 // faults does to us what the file says.
 func (w *world) faults() {
 	began := 0
-	for _, f := range sorted(w.s.Faults) {
+	for _, f := range w.s.Faults {
 		for ; began < f.InFetch; began++ {
 			select {
 			case <-w.begun:
@@ -107,11 +107,12 @@ func (w *world) fault(f scenario.Fault) {
 	if d := time.Duration(f.Freeze); d > 0 {
 		w.frozenUntil.Store(int64(now + d))
 		w.watcher.Mark(w.base.Add(now), w.base.Add(now+d))
-		w.log.frozen(now, now+d)
+		w.wg.Go(func() { w.checkFault(now, d) })
 		w.log.note(Event{Kind: FaultBegan, Text: "our process stands still for " + d.String()})
 	}
 	if d := time.Duration(f.Inbox); d > 0 {
 		w.inboxUntil.Store(int64(now + d))
+		w.wg.Go(func() { w.checkFault(now, d) })
 		w.log.note(Event{Kind: FaultBegan, Text: "our application reads nothing for " + d.String()})
 	}
 	if f.Disk > 0 {
@@ -119,9 +120,6 @@ func (w *world) fault(f scenario.Fault) {
 		w.log.note(Event{Kind: FaultBegan, Text: "our disk is slow for " + time.Duration(f.For).String()})
 	}
 }
-
-// sorted are the faults in the order in which they come: those at a time first.
-func sorted(faults []scenario.Fault) []scenario.Fault { return faults }
 
 // digest is what our application does with bytes that it has read: it stores them,
 // which takes time while its disk is slow, and it reads on, unless its inbox is full.

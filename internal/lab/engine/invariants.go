@@ -31,8 +31,53 @@ func (r *recorder) close(c *connection) {
 	t.forged += s.Cookies.Forged
 }
 
-// last looks at all connections at the end of a run: close does.
-func (r *recorder) last() {}
+// watchEvery is how often all connections are looked at.
+const watchEvery = 10 * time.Second
+
+// watch checks all connections now and then.
+func (w *world) watch() {
+	for at := watchEvery; w.sleepUntil(at); at += watchEvery {
+		for _, a := range w.everyone() {
+			if c := a.current(); c != nil {
+				w.log.check(c, c.client.Meter().Snapshot())
+			}
+		}
+	}
+}
+
+// faultSlack and faultRTTs x RTT are the silence that may be charged to an honest peer
+// around a fault of ours: what it is charged without one, about an RTT a fetch.
+const (
+	faultSlack = 250 * time.Millisecond
+	faultRTTs  = 6
+)
+
+// checkFault checks that a fault of ours is charged to no peer that serves at once
+// over a steady path.
+func (w *world) checkFault(at, d time.Duration) {
+	before := map[*connection]time.Duration{}
+	for _, a := range w.everyone() {
+		if c := a.current(); c != nil && a.plain() {
+			before[c] = c.client.Meter().Snapshot().Burst.Peers
+		}
+	}
+	if !w.sleepUntil(at + d + faultSlack) {
+		return
+	}
+	for c, was := range before {
+		most := faultSlack + faultRTTs*time.Duration(c.a.link.RTT)
+		if got := c.client.Meter().Snapshot().Burst.Peers - was; got > most {
+			w.log.violate(c.a.id, "%v of a pause of ours of %v were charged to it", got, d)
+		}
+	}
+}
+
+// plain says that a peer serves at once, over a path that is always the same.
+func (a *actor) plain() bool {
+	l := a.link
+	return len(a.spec.Behaviour) == 0 && a.spec.Echoes == nil && l.Loss == nil && l.Jitter == 0 && len(l.Changes) == 0 &&
+		l.Through == "" && a.w.s.Node.Ingress == 0
+}
 
 // check checks what must hold of a connection at any time.
 func (r *recorder) check(c *connection, s mux.Snapshot) {
@@ -42,6 +87,9 @@ func (r *recorder) check(c *connection, s mux.Snapshot) {
 	if s.RTT.Samples+s.RTT.LoadedSamples > s.Cookies.Echoed {
 		r.violate(c.a.id, "%d round trips were sampled of %d echoes that were due: an estimate moved on one that was not",
 			s.RTT.Samples+s.RTT.LoadedSamples, s.Cookies.Echoed)
+	}
+	if got := uint64(c.got.Load()); s.Counts.PayloadIn < got {
+		r.violate(c.a.id, "%d bytes were read of %d that came", got, s.Counts.PayloadIn)
 	}
 	if least := c.leastRTT(); s.RTT.Base > 0 && s.RTT.Base < least-roundSlack {
 		r.violate(c.a.id, "a base RTT of %v on a link of %v", s.RTT.Base, least)

@@ -21,7 +21,6 @@ type recorder struct {
 	events    []EventRecord
 	broken    []Violation
 	peers     map[string]*tally
-	freezes   []freeze
 	come      int           // data that have come
 	from, to  time.Duration // of the user's part
 	ended     time.Duration
@@ -33,6 +32,8 @@ type tally struct {
 	demotedAfter int
 	demotedAt    time.Duration
 	demoted      bool
+	dropped      bool
+	churned      bool
 	proven       int // data that had come by then, -1 never
 	convicted    int // gross misses by then, -1 never
 	ever         audit.Kinds
@@ -42,8 +43,6 @@ type tally struct {
 	ours, theirs time.Duration
 	forged       uint64
 }
-
-type freeze struct{ from, to time.Duration }
 
 func newRecorder(w *world) *recorder { return &recorder{w: w, peers: map[string]*tally{}} }
 
@@ -79,12 +78,6 @@ func (r *recorder) violate(peer, format string, args ...any) {
 func (r *recorder) userFrom(at time.Duration) { r.mu.Lock(); r.from = at; r.mu.Unlock() }
 
 func (r *recorder) userTo(at time.Duration) { r.mu.Lock(); r.to = at; r.mu.Unlock() }
-
-func (r *recorder) frozen(from, to time.Duration) {
-	r.mu.Lock()
-	r.freezes = append(r.freezes, freeze{from, to})
-	r.mu.Unlock()
-}
 
 // began begins the record of a fetch.
 func (r *recorder) began(d *datum, p phase) *FetchRecord {
@@ -166,10 +159,8 @@ func (r *recorder) advised(t *transfer, a ranking.Advice) {
 // conclude tells the chooser how a transfer ended, and ends its record, once.
 func (t *transfer) conclude(err error, tell func(now time.Duration) audit.Verdict) {
 	now := t.w.now()
-	before := t.w.expected(now, t)
 	v := tell(now)
-	after := t.w.expected(now, t)
-	if t.record(now, v, err, before, after) {
+	if t.record(now, v, err, t.w.expected(now, t)) {
 		t.w.log.note(Event{
 			Kind: TransferEnded, Fetch: t.datum.n, Peer: t.pick.Peer, Role: t.pick.Role,
 			Bytes: t.got.Load(), Took: now - t.began, Text: t.rec.End,
@@ -197,7 +188,7 @@ func (w *world) expected(now time.Duration, t *transfer) time.Duration {
 }
 
 // record ends the record of a transfer; false if it has ended.
-func (t *transfer) record(now time.Duration, v audit.Verdict, err error, before, after time.Duration) bool {
+func (t *transfer) record(now time.Duration, v audit.Verdict, err error, expected time.Duration) bool {
 	r := t.w.log
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -205,7 +196,7 @@ func (t *transfer) record(now time.Duration, v audit.Verdict, err error, before,
 	if rec.End != "" {
 		return false
 	}
-	rec.Before, rec.After = before.Seconds(), after.Seconds()
+	rec.Expected = expected.Seconds()
 	rec.End, rec.Got, rec.Took = "whole", t.got.Load(), (time.Duration(t.last.Load()) - t.began).Seconds()
 	if err != nil {
 		rec.End, rec.Took = err.Error(), (now - t.began).Seconds()
@@ -238,6 +229,14 @@ func (r *recorder) judged(p *tally, v audit.Verdict) {
 	p.verdict = v
 }
 
+// churn notes that a peer was proposed for replacement.
+func (r *recorder) churn(d ranking.Departure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tally(d.Peer).churned = true
+	r.events = append(r.events, EventRecord{At: r.w.now().Seconds(), Kind: "churned", Peer: d.Peer, Detail: d.Reason})
+}
+
 // event notes what the chooser reports.
 func (r *recorder) event(e ranking.Event) {
 	r.mu.Lock()
@@ -247,13 +246,18 @@ func (r *recorder) event(e ranking.Event) {
 	if e.Peer != "" {
 		p := r.tally(e.Peer)
 		r.judged(p, e.Verdict)
+		p.dropped = p.dropped || e.Kind == ranking.DropNow
 		if e.Kind == ranking.Demoted && !p.demoted {
 			p.demoted, p.demotedAt, p.demotedAfter = true, e.At, p.ended
 		}
 	}
 	r.mu.Unlock()
-	if e.Kind == ranking.Demoted {
+	switch {
+	case e.Dry:
+	case e.Kind == ranking.Demoted:
 		r.w.demote(e.Peer)
+	case e.Kind == ranking.DropNow && r.w.s.Node.Drop:
+		r.w.banish(e.Peer)
 	}
 	r.note(Event{Kind: ChooserSaid, Peer: e.Peer, Ranking: e, Text: e.String()})
 }

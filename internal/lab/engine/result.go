@@ -102,9 +102,13 @@ type PeerResult struct {
 	// ProvenAfter is how many data had come, of anyone, when it was first proven to
 	// have lied; -1 if it never was.
 	ProvenAfter int `json:"proven_after"`
-	// Worsened is the share of its failed transfers after which it was expected to
-	// take longer than before; 1 if there were none.
+	// Worsened is the share of its failed primaries after which the same datum was
+	// expected to take longer than it was before; 1 if there were none.
 	Worsened float64 `json:"worsened"`
+	// Dropped says that the ranker wanted it dropped at once, ever; Churned that it was
+	// proposed for replacement.
+	Dropped bool `json:"dropped"`
+	Churned bool `json:"churned"`
 	// Ever says which verdicts it had, ever. Verdict is the one that stands at the
 	// end, with its reason.
 	Ever    Ever   `json:"ever"`
@@ -202,11 +206,9 @@ type TransferRecord struct {
 	Threshold float64 `json:"threshold"`
 	Gross     float64 `json:"gross"`
 	Outcome   string  `json:"outcome"`
-	// Before and After are what the chooser expected the whole datum to take from the
-	// peer, at the end of the transfer and once it had been told of it; 0 where it has
-	// no such opinion.
-	Before float64 `json:"before"`
-	After  float64 `json:"after"`
+	// Expected is how long the chooser expects the same datum to take of this peer, now
+	// that it has been told of the end; 0 where it has no such opinion.
+	Expected float64 `json:"expected"`
 	// Verdict stood after it.
 	Verdict string `json:"verdict"`
 	// End is "whole", or why it ended short; Trouble what advice was given for.

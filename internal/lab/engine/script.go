@@ -26,7 +26,9 @@ type asked struct {
 type script struct {
 	delay   time.Duration
 	rate    float64 // bytes per second, 0 no limit
-	burst   int64   // 0 no pacing
+	from    int64   // where it holds: from inclusive, to exclusive
+	to      int64
+	burst   int64 // 0 no pacing
 	silence time.Duration
 	stalls  []stall // by place
 	how     string  // of the failure
@@ -71,7 +73,10 @@ func newScript(seed uint64, peer string, rules []scenario.Rule, a asked) script 
 func (s *script) add(d scenario.Do, a asked, u func(int) float64) {
 	s.delay += d.Delay.At(u(1))
 	if r := d.Rate.BytesPerSecond(); r > 0 && (s.rate == 0 || r < s.rate) {
-		s.rate = r
+		s.rate, s.from, s.to = r, d.RateFrom.Of(a.size), never
+		if d.RateTo != nil {
+			s.to = d.RateTo.Of(a.size)
+		}
 	}
 	if d.Pace != nil {
 		s.burst, s.silence = int64(d.Pace.Burst), d.Pace.Silence.At(u(2))
@@ -130,21 +135,26 @@ func (s *script) step(place int64, first bool) (pause time.Duration, most int64)
 	return pause, max(most, 0)
 }
 
-// due is how long after the request, less pauses, a byte at so many from the
-// beginning of the reply may go.
-func (s *script) due(written int64) time.Duration {
+// due is how long after the request, less pauses, the byte at a place may go in a
+// reply that begins at another.
+func (s *script) due(begin, place int64) time.Duration {
 	if s.rate == 0 {
 		return 0
 	}
-	return time.Duration(float64(written) / s.rate * float64(time.Second))
+	limited := max(0, min(place, s.to)-max(begin, s.from))
+	return time.Duration(float64(limited) / s.rate * float64(time.Second))
 }
 
-// piece is how much is written at once of what a rate limits: 50 ms of it.
-func (s *script) piece() int64 {
-	if s.rate == 0 {
+// piece is how much is written at once from a place on: of what a rate limits,
+// 50 ms of it.
+func (s *script) piece(place int64) int64 {
+	switch {
+	case s.rate == 0 || place >= s.to:
 		return never
+	case place < s.from:
+		return s.from - place
 	}
-	return max(1, int64(s.rate/20))
+	return min(s.to-place, max(1, int64(s.rate/20)))
 }
 
 // honest says that it does nothing to the reply.

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/yamux"
@@ -53,6 +54,13 @@ func (a *actor) tampers() bool {
 		}
 	}
 	return a.spec.Echoes != nil
+}
+
+// corrupts says whether any rule of it serves wrong bytes.
+func (a *actor) corrupts() bool {
+	return slices.ContainsFunc(a.spec.Behaviour, func(r scenario.Rule) bool {
+		return r.Do.Fail != nil && r.Do.Fail.How == scenario.Corrupt
+	})
 }
 
 func echoesOf(p scenario.Peer) scenario.Echoes {
@@ -162,14 +170,14 @@ func (r *reply) body() {
 		place := r.offset + sent
 		wait, most := r.step(place, sent == 0)
 		r.slept += wait
-		if !r.pause(wait) || !r.pause(r.due(sent)+r.slept-time.Since(r.began)) {
+		if !r.pause(wait) || !r.pause(r.due(r.offset, place)+r.slept-time.Since(r.began)) {
 			return
 		}
 		if most == 0 {
 			r.fail()
 			return
 		}
-		p := r.a.w.content.at(r.datum, place, int(min(most, r.want-sent, int64(r.a.spec.Frame), r.piece())))
+		p := r.a.w.content.at(r.datum, place, int(min(most, r.want-sent, int64(r.a.spec.Frame), r.piece(place))))
 		if _, err := r.st.Write(p); err != nil {
 			return
 		}

@@ -104,7 +104,7 @@ func (w *world) peerResult(a *actor, r *Result) *PeerResult {
 	t := w.log.tally(a.id)
 	p := &PeerResult{
 		Name: a.id, Group: string(ranking.GroupOf(a.id, a.addr, nil)), Bad: a.spec.Bad,
-		Demoted: t.demoted, DemotedAt: t.demotedAt.Seconds(), DemotedAfter: t.demotedAfter,
+		Dropped: t.dropped, Churned: t.churned, Demoted: t.demoted, DemotedAt: t.demotedAt.Seconds(), DemotedAfter: t.demotedAfter,
 		ConvictedAfterMisses: t.convicted, GrossMisses: t.gross, ProvenAfter: t.proven,
 		Verdict: t.verdict.Kind.String(), Ours: t.ours.Seconds(), Theirs: t.theirs.Seconds(), Forged: t.forged,
 		BaseRTT: t.last.RTT.Base.Seconds(), P95RTT: t.last.RTT.P95.Seconds(), LoadedRTT: t.last.RTT.LoadedP95.Seconds(),
@@ -124,7 +124,8 @@ func (w *world) peerResult(a *actor, r *Result) *PeerResult {
 
 // tallyTransfers goes through the transfers of a peer.
 func (p *PeerResult) tallyTransfers(r *Result) {
-	users, late, predicted := 0, 0, 0
+	users, late, predicted, asked := 0, 0, 0, 0
+	worsened := 0.0
 	copies := map[int]int{}
 	for _, t := range r.Transfers {
 		if t.Role == ranking.Redundant.String() {
@@ -153,18 +154,17 @@ func (p *PeerResult) tallyTransfers(r *Result) {
 			}
 		case t.End != errLost.Error():
 			p.Failed++
-			if t.After > t.Before {
-				p.Worsened++
+			if primary {
+				asked++
+				worsened += worse(t)
 			}
 		}
 		if t.User && primary && copies[t.Fetch] == 0 && r.critical(t.Fetch) {
 			p.Picks.CriticalAlone++
 		}
 	}
-	if p.Failed > 0 {
-		p.Worsened /= float64(p.Failed)
-	} else {
-		p.Worsened = 1
+	if p.Worsened = 1; asked > 0 {
+		p.Worsened = worsened / float64(asked)
 	}
 	if users > 0 {
 		p.UserShare = float64(p.Picks.User) / float64(users)
@@ -172,6 +172,14 @@ func (p *PeerResult) tallyTransfers(r *Result) {
 	if predicted > 0 {
 		p.Error /= float64(predicted)
 	}
+}
+
+// worse is 1 if a peer is expected to take longer after a transfer than before.
+func worse(t *TransferRecord) float64 {
+	if t.Expected > t.Predicted {
+		return 1
+	}
+	return 0
 }
 
 // pick counts one.

@@ -123,8 +123,11 @@ func (t *transfer) arrived(now time.Duration, p []byte) {
 		t.w.log.first(t, now)
 	}
 	if !t.w.content.right(t.datum.n, t.pick.Offset+t.got.Load(), p) {
-		t.wrong.Store(true)
+		if !t.wrong.Swap(true) && !t.conn.a.corrupts() {
+			t.w.log.violate(t.pick.Peer, "datum %d is not what was sent, after %d bytes", t.datum.n, t.got.Load())
+		}
 	}
+	t.conn.got.Add(int64(len(p)))
 	t.got.Add(int64(len(p)))
 	t.last.Store(int64(now))
 	t.t.Progress(now, len(p))

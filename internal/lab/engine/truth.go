@@ -64,8 +64,8 @@ func (s *script) extra(n int64, slope float64, buffer int64) time.Duration {
 	for sent := int64(0); sent < n; {
 		pause, most := s.step(sent, sent == 0)
 		slept += pause
-		at = max(at+pause, s.due(sent)+slept)
-		piece := max(1, min(most, n-sent, s.piece(), buffer))
+		at = max(at+pause, s.due(0, sent)+slept)
+		piece := max(1, min(most, n-sent, s.piece(sent), buffer))
 		free = max(free, at) + seconds(piece)
 		at = max(at, free-seconds(buffer))
 		sent += piece

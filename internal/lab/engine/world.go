@@ -137,6 +137,8 @@ func (w *world) start() {
 	}
 	w.wg.Go(w.tick)
 	w.wg.Go(w.faults)
+	w.wg.Go(w.churn)
+	w.wg.Go(w.watch)
 }
 
 // tick does what is due.
@@ -155,11 +157,40 @@ func (w *world) drain() {
 	}
 }
 
+// churning is what a chooser like the ranker proposes.
+type churning interface {
+	Churn(now time.Duration) []ranking.Departure
+}
+
+// churn replaces peers as the chooser proposes: they go, and who comes is as the
+// file says.
+func (w *world) churn() {
+	c, ok := w.chooser.(churning)
+	every := time.Duration(w.s.Node.Churn)
+	if !ok || every == 0 {
+		return
+	}
+	for at := every; w.sleepUntil(at); at += every {
+		for _, d := range c.Churn(w.now()) {
+			w.log.churn(d)
+			w.banish(d.Peer)
+		}
+	}
+}
+
+// banish ends a peer's stay for good.
+func (w *world) banish(id string) {
+	for _, a := range w.everyone() {
+		if a.id == id {
+			a.gone.Do(func() { close(a.banished) })
+		}
+	}
+}
+
 // finish ends everything and waits for it.
 func (w *world) finish() {
 	w.drain()
 	w.log.ended = w.now()
-	w.log.last()
 	w.cancel()
 	for _, a := range w.everyone() {
 		a.disconnect()

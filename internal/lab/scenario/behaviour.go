@@ -38,8 +38,11 @@ type Sizes struct {
 type Do struct {
 	// Delay is before the first byte: a cold disk, a queue.
 	Delay Span `yaml:"delay"`
-	// Rate is how fast it is written: a slow disk, padding, a drip.
-	Rate Rate `yaml:"rate"`
+	// Rate is how fast it is written: a slow disk, padding, a drip. RateFrom and RateTo
+	// bound where in the datum, all of it if not given.
+	Rate     Rate   `yaml:"rate"`
+	RateFrom Point  `yaml:"rate_from"`
+	RateTo   *Point `yaml:"rate_to"`
 	// Pace writes a burst, and after it is silent.
 	Pace *Pace `yaml:"pace"`
 	// Stalls are silences at places.

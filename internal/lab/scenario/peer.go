@@ -89,4 +89,6 @@ type Push struct {
 	Size  Size `yaml:"size"`
 	// Until is when it ends, 0 never.
 	Until Time `yaml:"until"`
+	// Unread says that we don't read it: it uses its credit up and stays.
+	Unread bool `yaml:"unread"`
 }

@@ -87,7 +87,10 @@ const (
 // normal fills the defaults in.
 func (s *Scenario) normal() {
 	w := &s.Workload
-	w.Parallel = max(w.Parallel, 1)
+	w.AtOnce = max(w.AtOnce, 1)
+	if w.Parallel == 0 {
+		w.Parallel = w.AtOnce
+	}
 	orSize(&s.Node.Window, defaultWindow)
 	orTime(&w.Timeout, defaultTimeout)
 	orTime(&w.Limit, defaultLimit)

@@ -11,11 +11,15 @@ type Workload struct {
 	Sizes   []Size `yaml:"sizes"`
 	Draw    bool   `yaml:"draw"`
 
-	// Parallel is how many are fetched at the same time; 1 unless given.
+	// Parallel is how many are fetched at the same time, as many as start together
+	// unless given.
 	Parallel int `yaml:"parallel"`
 	// Every is from one's start to the next one's; without it the next starts at
-	// the end of one.
-	Every Time `yaml:"every"`
+	// the end of one. With AtOnce so many start together, as the items of a round.
+	Every  Time `yaml:"every"`
+	AtOnce int  `yaml:"at_once"`
+	// Deadline is that of each that is not critical, since its start; 0 none.
+	Deadline Time `yaml:"deadline"`
 	// Start is when the first begins, at the earliest.
 	Start Time `yaml:"start"`
 
@@ -76,6 +80,11 @@ type Node struct {
 	Dry bool `yaml:"dry"`
 	// Copies is how many copies of a critical datum are asked for; 0 is the default.
 	Copies int `yaml:"copies"`
-	// Handshake says that the dial measured the round trip; it does unless "no".
+	// NoHandshake says that the dial did not measure the round trip.
 	NoHandshake bool `yaml:"no_handshake"`
+	// Churn is how often the ranker is asked whom to replace; they are disconnected.
+	// 0 never.
+	Churn Time `yaml:"churn"`
+	// Drop says that who is to be dropped at once is, and does not come back.
+	Drop bool `yaml:"drop"`
 }
