@@ -62,6 +62,18 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestDefaultQueue: a fast line's is a time, a slow one's a number of packets.
+func TestDefaultQueue(t *testing.T) {
+	for rate, want := range map[lab.BitRate]time.Duration{0: 100 * ms, 100 * lab.Mbit: 100 * ms, lab.Mbit: 768 * ms} {
+		if got := (Direction{Rate: rate}).queue(); got != want {
+			t.Errorf("%v: %v, want %v", rate, got, want)
+		}
+		if got := (Direction{Rate: rate, Queue: ms}).queue(); got != ms {
+			t.Errorf("%v: %v, which was set to %v", rate, got, ms)
+		}
+	}
+}
+
 // TestChange: a change holds for what enters after it, and nothing overtakes.
 func TestChange(t *testing.T) {
 	l := sound(Direction{Delay: 100 * ms})

@@ -10,8 +10,12 @@ import (
 )
 
 // DefaultQueue is the longest wait in a bottleneck's queue where Direction.Queue
-// is zero: what home routers commonly hold. Longer delays, shorter loses more.
+// is zero: what home routers commonly hold, but leastQueue packets in any case,
+// as they do too, or a slow line would lose of the first window of a connection.
+// Longer delays, shorter loses more.
 const DefaultQueue = 100 * time.Millisecond
+
+const leastQueue = 64
 
 // mtu is the largest packet in bytes, Ethernet's.
 const mtu = 1500
@@ -65,7 +69,7 @@ type Direction struct {
 	// Delay is the propagation delay, after the bottleneck.
 	Delay time.Duration
 	// Queue is how long a packet may have to wait for the bottleneck; one that
-	// would have to wait longer is dropped. 0 is DefaultQueue.
+	// would have to wait longer is dropped. 0 is DefaultQueue, or 64 full packets.
 	Queue time.Duration
 	Loss  Loss
 }
@@ -80,7 +84,7 @@ func (d Direction) Validate() error {
 
 func (d Direction) queue() time.Duration {
 	if d.Queue == 0 {
-		return DefaultQueue
+		return max(DefaultQueue, d.Rate.Time(leastQueue*mtu))
 	}
 	return d.Queue
 }

@@ -57,11 +57,42 @@ type Run struct {
 	Fetches  []Fetch
 	Lateness kernelpath.Lateness
 	Dropped  uint64 // by the bottleneck's queue
+	Attempts int
 }
 
-// Measure makes the fetches of a way against a server: one to learn from, then
-// each size on a new connection, then each on the first one.
-func Measure(w Way, start Server, window uint32) (Run, error) {
+// attempts is how often a way is measured at most while the emulator is late, for
+// which the machine is to blame, and whatever came of it says nothing of the
+// nodes.
+const attempts = 3
+
+// punctual is how late the emulator may have been at the worst. Later than a few
+// milliseconds is a longer round trip to TCP, and looks like a queue to it.
+const punctual = 8 * time.Millisecond
+
+// Measure makes the fetches of a way against a server. Where the emulator was
+// late it does so again, and the attempt counts in which it was least so.
+func Measure(w Way, start Server, window uint32) (best Run, err error) {
+	for n := range attempts {
+		r, err := measure(w, start, window)
+		if err != nil {
+			return r, err
+		}
+		if n == 0 || r.Lateness.Worst < best.Lateness.Worst {
+			best = r
+		}
+		best.Attempts = n + 1
+		if best.punctual() {
+			break
+		}
+	}
+	return best, nil
+}
+
+func (r Run) punctual() bool { return r.Lateness.Worst <= punctual }
+
+// measure makes the fetches of a way: one to learn from, then each size on the
+// same connection, then each on one of its own.
+func measure(w Way, start Server, window uint32) (Run, error) {
 	net, err := kernelpath.Start(kernelpath.Config{Seed: uint64(w.RTT) ^ uint64(w.Rate), Paths: []kernelpath.Path{w.path()}})
 	if err != nil {
 		return Run{}, err
