@@ -75,6 +75,9 @@ func code(err error) int {
 	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}
+	if f, ok := errors.AsType[failures](err); ok {
+		return min(f.n, mostCode)
+	}
 	return exitFailed
 }
 

@@ -20,7 +20,8 @@ type serveCmd struct {
 	TLS    bool     `name:"tls" help:"Encrypt, with a certificate made at start."`
 	Window size     `help:"Receive window of a stream." default:"16MiB"`
 	Behave []string `help:"Be a bad peer, or a slow one: pace=50kB/1.05s, pad=250kB/s:1MB-, drip=10kB/s, disk=1MB/s, delay=500ms, hold=200ms, understate=4, vanish=100kB; may be combined." placeholder:"HOW"`
-	HTTP   string   `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/." default:"127.0.0.1:0" placeholder:"ADDR"`
+	speedtestPolicy
+	HTTP string `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/." default:"127.0.0.1:0" placeholder:"ADDR"`
 }
 
 // Run serves until interrupted.
@@ -42,6 +43,9 @@ func (c *serveCmd) Run(e *env) error {
 		Store: files, Window: win, Behave: how, Log: e.log,
 		Joined: func(p *node.Peer) { peers.Add(p.Name(), p.Meter()) },
 		Left:   func(p *node.Peer) { peers.Remove(p.Meter()) },
+	}
+	if err := c.speedtestPolicy.apply(e, &cfg); err != nil {
+		return err
 	}
 	if c.TLS {
 		if cfg.TLS, err = node.NewTLS(); err != nil {

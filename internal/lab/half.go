@@ -212,19 +212,20 @@ func (h *half) send(now time.Duration, n int) {
 // arrive takes in when a segment of n bytes can be read. Needs mu.
 func (h *half) arrive(a arrival, n int) {
 	if a.also > 0 {
-		h.hasten(a)
+		h.amend(a)
 	}
 	h.segs.push(segment{a.at, n})
 }
 
-// hasten moves what waited for a repair to where it turns out to be, which may be
-// earlier than was thought. Needs mu.
-func (h *half) hasten(a arrival) {
+// amend moves what waited for a repair to where that turns out to be: sooner than
+// the timer, mostly, which had been assumed. None of it has been read, for the timer
+// has not gone off. Needs mu.
+func (h *half) amend(a arrival) {
 	sooner := false
 	for i := range min(a.also, h.segs.len()) {
-		if s := h.segs.last(i); s.arrive > a.at {
-			s.arrive, sooner = a.at, true
-		}
+		s := h.segs.last(i)
+		sooner = sooner || s.arrive > a.at
+		s.arrive = a.at
 	}
 	if sooner {
 		h.readable.Broadcast()

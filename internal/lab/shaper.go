@@ -11,7 +11,7 @@ type ack struct {
 }
 
 // arrival says when a segment can be read, and that as many segments before it
-// can be read with it, at the latest: they had waited for a repair.
+// can be read with it, whatever was said of them: they had waited for a repair.
 type arrival struct {
 	at   time.Duration
 	also int

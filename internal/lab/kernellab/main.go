@@ -16,13 +16,14 @@ var errMissed = errors.New("a bar is missed")
 // studies are what can be run.
 var studies = map[string]func(args []string) error{
 	"accuracy": accuracy,
+	"split":    split,
 }
 
 func main() {
 	kernelpath.Carry()
 	kernelpath.Prefer()
 	if len(os.Args) < 2 || studies[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: kernellab STUDY [flags], where STUDY is accuracy")
+		fmt.Fprintln(os.Stderr, "usage: kernellab STUDY [flags], where STUDY is accuracy or split")
 		os.Exit(2)
 	}
 	if err := kernelpath.Available(); err != nil {

@@ -146,3 +146,6 @@ func (o opener) Open() (net.Conn, error) {
 	_ = st.SetWriteDeadline(time.Time{})
 	return st, nil
 }
+
+// Group is the peer's network location.
+func (p *Peer) Group() string { return p.who().Group }
