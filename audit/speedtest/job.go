@@ -100,7 +100,7 @@ func (j *job) read(st net.Conn) error {
 		case message.Stop:
 			for _, l := range j.legs {
 				if l.begun() {
-					l.finish(policy.Going)
+					l.finish(policy.Stopped)
 				}
 			}
 		default:

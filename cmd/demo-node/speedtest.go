@@ -27,7 +27,7 @@ type speedtestFlags struct {
 	Through     bool          `help:"Measure through the peer to an exit of ours too: what it can pass on."`
 	OnlyThrough bool          `help:"Measure through the peer alone."`
 	Seconds     time.Duration `help:"How long to measure each way." default:"20s" placeholder:"TIME"`
-	Omit        time.Duration `help:"How much of that to leave out at its start." default:"3s" placeholder:"TIME"`
+	Omit        time.Duration `help:"How much of that to leave out at its start; 3s, or a quarter of a shorter test." placeholder:"TIME"`
 	OurLimit    rate          `help:"Rate of our own link. Peers allow as much as the smaller of both limits; if neither is known, 256 MiB a run." placeholder:"RATE"`
 	MaxRate     rate          `help:"Take no more than this of a peer." placeholder:"RATE"`
 	MaxBytes    size          `help:"Move no more than this in a run." placeholder:"SIZE"`

@@ -17,13 +17,15 @@ const (
 	Idled
 	// Withdrawn: the node opted out in mid-test, or the test is over.
 	Withdrawn
+	// Stopped: the tester has enough.
+	Stopped
 
 	endings
 )
 
 // String returns it as a label.
 func (e Ended) String() string {
-	return [endings + 1]string{"going", "spent", "timeout", "idle", "withdrawn", "unknown"}[min(e, endings)]
+	return [endings + 1]string{"going", "spent", "timeout", "idle", "withdrawn", "stopped", "unknown"}[min(e, endings)]
 }
 
 // Begin starts the next run of a test; false if there is none left.
