@@ -133,10 +133,13 @@ func (h *half) claim(now time.Duration, limit int) int {
 
 // nextEvent is when a reader has something to see, at the earliest. Needs mu.
 func (h *half) nextEvent() time.Duration {
+	waits := h.queue.segs.len() > 0
 	switch {
+	case h.segs.len() > 0 && waits && h.shape.hole.open: // which what waits may repair
+		return min(h.segs.front().arrive, h.shared.earliest(h))
 	case h.segs.len() > 0:
 		return h.segs.front().arrive
-	case h.queue.segs.len() > 0:
+	case waits:
 		return h.shared.earliest(h)
 	}
 	return h.fin
