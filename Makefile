@@ -14,7 +14,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy lab audit-study demo cast bench compat idle fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy lab audit-study demo cast speedtest-demo bench compat idle fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ demo: ## two nodes fetch files from each other over a shaped path, and compare
 
 cast: ## honest and bad peers, and the ranking that finds out which is which (a minute)
 	@$(GO) run ./cmd/demo-node cast $(ARGS)
+
+speedtest-demo: ## a speed test of peers whose true capacities are known (3 minutes)
+	@$(GO) run ./cmd/demo-node speedtest demo $(ARGS)
 
 bench: build ## speed, wrapped over bare, beside other multiplexers (about 5 minutes)
 	@cd bench && $(GO) run ./cmd/bench -json ../build/bench.json $(ARGS)

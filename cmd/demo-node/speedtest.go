@@ -17,7 +17,8 @@ import (
 
 // speedtestCmd is the active measurement.
 type speedtestCmd struct {
-	Run speedtestRunCmd `cmd:"" help:"Test peers now, the largest first."`
+	Run  speedtestRunCmd  `cmd:"" help:"Test peers now, the largest first."`
+	Demo speedtestDemoCmd `cmd:"" help:"Test a network on loopback whose true capacities are known, and hold what is found against them (minutes)."`
 }
 
 // speedtestFlags are what all tests have in common.
