@@ -3,6 +3,7 @@ package lab
 import (
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -77,36 +78,77 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 }
 
-// TestSameRunTwice: the same writes arrive at the same instants.
-func TestSameRunTwice(t *testing.T) {
-	var runs [2][]time.Duration
-	for i := range runs {
-		synctest.Test(t, func(t *testing.T) {
-			a, b := Pair(Link{Rate: 3 * Mbit, OneWay: 7 * time.Millisecond, SlowStart: true})
-			start := time.Now()
-			go func() {
+// reads are the instants at which what is written in steps over a link is read,
+// while another such link shares its bottleneck.
+func reads(t *testing.T, l Link) (at []time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		if l.Bottleneck != nil {
+			l.Bottleneck = NewBottleneck(2 * Mbit)
+		}
+		start := time.Now()
+		var wg sync.WaitGroup
+		for i := range 2 {
+			a, b := Pair(l)
+			wg.Go(func() {
 				for n := 1; n < 20000; n *= 2 {
 					a.Write(make([]byte, n))
 					time.Sleep(time.Duration(n) * time.Microsecond)
 				}
 				a.Close()
-			}()
-			for p := make([]byte, 4096); ; {
-				if _, err := b.Read(p); err != nil {
-					return
+			})
+			wg.Go(func() {
+				for p := make([]byte, 4096); ; {
+					if _, err := b.Read(p); err != nil {
+						return
+					}
+					if i == 0 {
+						at = append(at, time.Since(start))
+					}
 				}
-				runs[i] = append(runs[i], time.Since(start))
+			})
+		}
+		wg.Wait()
+	})
+	return at
+}
+
+// TestSameRunTwice: the same writes arrive at the same instants, and with
+// another seed at others if something is random.
+func TestSameRunTwice(t *testing.T) {
+	plain := Link{Rate: 3 * Mbit, OneWay: 7 * time.Millisecond, SlowStart: true}
+	random, shared := plain, plain
+	random.Loss, random.Jitter = Loss{Rate: 0.05, Bursts: 0.02}, 5*time.Millisecond
+	shared.Bottleneck = NewBottleneck(Mbit)
+	all := random
+	all.Bottleneck = shared.Bottleneck
+	for i, link := range []Link{plain, random, shared, all} {
+		first := reads(t, link)
+		for range 3 {
+			if again := reads(t, link); len(first) == 0 || !slices.Equal(first, again) {
+				t.Errorf("link %d: reads at %v, then at %v", i, first, again)
 			}
-		})
-	}
-	if len(runs[0]) == 0 || len(runs[0]) != len(runs[1]) {
-		t.Fatalf("%d reads, then %d", len(runs[0]), len(runs[1]))
-	}
-	for i, at := range runs[0] {
-		if (at - runs[1][i]).Abs() > time.Microsecond {
-			t.Errorf("read %d at %v, then at %v", i, at, runs[1][i])
+		}
+		link.Seed = 1
+		if other := reads(t, link); slices.Equal(first, other) != (link.Jitter == 0) {
+			t.Errorf("link %d: with another seed reads at %v, before at %v", i, other, first)
 		}
 	}
+}
+
+// TestDirectionsDrawApart: the two directions of a path have luck of their own.
+func TestDirectionsDrawApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Pair(Link{Jitter: time.Second, Seed: 9})
+		start := time.Now()
+		a.Write([]byte{1})
+		b.Write([]byte{1})
+		b.Read(make([]byte, 1))
+		there := time.Since(start)
+		a.Read(make([]byte, 1))
+		if back := time.Since(start); there == back {
+			t.Errorf("%v both ways", there)
+		}
+	})
 }
 
 func TestNothing(t *testing.T) {

@@ -127,6 +127,14 @@ func TestValidate(t *testing.T) {
 	bad := []Link{
 		{Rate: -1}, {Rate: BitRate(math.NaN())}, {Rate: BitRate(math.Inf(1))},
 		{OneWay: -1}, {InitialWindow: -1}, {Buffer: -1}, {MSS: -1},
+		{Jitter: -1}, {Burst: -1}, {Peak: -1}, {Peak: BitRate(math.NaN())},
+		{Loss: Loss{Rate: -0.1}}, {Loss: Loss{Rate: 1}}, {Loss: Loss{Rate: math.NaN()}},
+		{Loss: Loss{Bursts: 1}}, {Loss: Loss{Bursts: -1}}, {Loss: Loss{Length: 0.5}}, {Loss: Loss{Length: math.Inf(1)}},
+		{Loss: Loss{Within: 1.1}}, {Loss: Loss{Within: math.NaN()}},
+		{Changes: []Change{{At: -1, OneWay: time.Hour}}},
+		{Changes: []Change{{At: 0, OneWay: -1}}},
+		{Changes: []Change{{At: 0, Rate: -1}}},
+		{Changes: []Change{{At: 2, OneWay: time.Hour}, {At: 1, OneWay: time.Hour}}},
 	}
 	for _, l := range bad {
 		if err := l.Validate(); !errors.Is(err, ErrBadLink) {
@@ -139,8 +147,15 @@ func TestValidate(t *testing.T) {
 			}
 		})
 	}
-	if err := (Link{Rate: Mbit, SlowStart: true}).Validate(); err != nil {
-		t.Errorf("a good link: %v", err)
+	for _, l := range []Link{
+		{},
+		{Rate: Mbit, SlowStart: true},
+		{Rate: Mbit, Jitter: time.Second, Loss: Loss{Rate: 0.99, Bursts: 0.5, Length: 1, Within: 1}, Burst: 1, Peak: Gbit},
+		{Changes: []Change{{}, {At: 1}, {At: 1, Rate: 1}}, Bottleneck: NewBottleneck(Mbit), Seed: 1},
+	} {
+		if err := l.Validate(); err != nil {
+			t.Errorf("%+v: %v", l, err)
+		}
 	}
 }
 

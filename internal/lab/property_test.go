@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,30 +26,124 @@ func someLink(t *rapid.T) Link {
 	}
 }
 
+// anyLink draws a link with all that a link can have, but for a bottleneck.
+func anyLink(t *rapid.T) Link {
+	l := someLink(t)
+	l.MSS = max(l.MSS, 100)
+	l.Seed = rapid.Uint64().Draw(t, "seed")
+	l.Jitter = time.Duration(rapid.IntRange(0, 50).Draw(t, "jitter")) * time.Millisecond
+	share := rapid.SampledFrom([]float64{0, 0, 0.01, 0.3})
+	l.Loss = Loss{Rate: share.Draw(t, "loss"), Bursts: share.Draw(t, "bursts"), Length: 4, Within: 0.9}
+	l.Burst = rapid.IntRange(0, 10000).Draw(t, "burst")
+	l.Peak = BitRate(rapid.SampledFrom([]float64{0, 1e6, 1e9}).Draw(t, "peak"))
+	for i := range rapid.IntRange(0, 3).Draw(t, "changes") {
+		l.Changes = append(l.Changes, Change{
+			At:     time.Duration(i) * time.Second,
+			Rate:   BitRate(rapid.SampledFrom([]float64{0, 1e5, 1e7}).Draw(t, "new rate")),
+			OneWay: time.Duration(rapid.IntRange(0, 300).Draw(t, "new delay")) * time.Millisecond,
+		})
+	}
+	return l
+}
+
+// carryAll sends bytes over a link in writes and reads of given sizes, and checks
+// that they are what is read.
+func carryAll(rt *rapid.T, link Link, sent []byte, w, r int) {
+	a, b := Pair(link)
+	go func() {
+		for p := range slices.Chunk(sent, w) {
+			a.Write(p)
+		}
+		a.Close()
+	}()
+	var got bytes.Buffer
+	_, err := io.CopyBuffer(&got, struct{ io.Reader }{b}, make([]byte, r))
+	if err != nil || !bytes.Equal(got.Bytes(), sent) {
+		rt.Fatalf("read %d bytes, %v; wrote %d", got.Len(), err, len(sent))
+	}
+}
+
 // TestBytesArriveAsWritten: whatever the link and the chunking, what is read is
-// what was written.
+// what was written; at a bottleneck too, which up to three share.
 func TestBytesArriveAsWritten(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		link := someLink(rt)
-		link.MSS = max(link.MSS, 100)
+		var links []Link
+		for range rapid.IntRange(1, 3).Draw(rt, "links") {
+			links = append(links, anyLink(rt))
+		}
+		shared := rapid.Bool().Draw(rt, "bottleneck")
 		sent := rapid.SliceOfN(rapid.Byte(), 0, 30000).Draw(rt, "bytes")
 		w := rapid.IntRange(1, 9000).Draw(rt, "write size")
 		r := rapid.IntRange(1, 9000).Draw(rt, "read size")
 		synctest.Test(t, func(*testing.T) {
-			a, b := Pair(link)
-			go func() {
-				for p := range slices.Chunk(sent, w) {
-					a.Write(p)
+			pipe := NewBottleneck(3*Mbit, Change{At: time.Second, Rate: Mbit})
+			var wg sync.WaitGroup
+			for _, link := range links {
+				if shared {
+					link.Bottleneck = pipe
 				}
-				a.Close()
-			}()
-			var got bytes.Buffer
-			_, err := io.CopyBuffer(&got, struct{ io.Reader }{b}, make([]byte, r))
-			if err != nil || !bytes.Equal(got.Bytes(), sent) {
-				rt.Fatalf("read %d bytes, %v; wrote %d", got.Len(), err, len(sent))
+				wg.Go(func() { carryAll(rt, link, sent, w, r) })
 			}
+			wg.Wait()
 		})
 	})
+}
+
+// TestShaperKeepsCount: whatever is lost and repaired, arrivals are in order and
+// none before its delay, what is in flight is what is not acknowledged, and the window
+// is never below two segments.
+func TestShaperKeepsCount(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		link := anyLink(rt)
+		link.InitialWindow = max(link.InitialWindow, 2*link.MSS)
+		s := shaperOf(link, 20*time.Millisecond)
+		least := s.ahead.shortest()
+		var at []time.Duration
+		var now time.Duration
+		for range rapid.IntRange(1, 300).Draw(rt, "segments") {
+			now += time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 50, 1000}).Draw(rt, "pause")) * time.Millisecond
+			a := s.send(now, rapid.IntRange(1, s.link.MSS).Draw(rt, "size"))
+			for i := range a.also {
+				if at[len(at)-1-i] <= now {
+					rt.Fatalf("at %v says that what arrived at %v arrives at %v", now, at[len(at)-1-i], a.at)
+				}
+				at[len(at)-1-i] = a.at
+			}
+			if at = append(at, a.at); a.at < now+least {
+				rt.Fatalf("written at %v arrives at %v, the delay is %v", now, a.at, least)
+			}
+			keepsCount(rt, &s)
+		}
+		if !slices.IsSorted(at) {
+			rt.Fatalf("out of order: %v", at)
+		}
+		if end := s.fin(now); end < at[len(at)-1] {
+			rt.Fatalf("the end arrives at %v, before the last segment at %v", end, at[len(at)-1])
+		}
+	})
+}
+
+// keepsCount checks what is true of a shaper at any time.
+func keepsCount(rt *rapid.T, s *shaper) {
+	if !s.link.SlowStart {
+		return
+	}
+	sum := 0
+	if s.hole.open {
+		sum = s.hole.lost
+	}
+	for i := range s.acks.len() {
+		sum += s.acks.last(i).n
+		if i > 0 && s.acks.last(i).at > s.acks.last(i-1).at {
+			rt.Fatal("acknowledgements out of order")
+		}
+	}
+	if s.flight != sum {
+		rt.Fatalf("%d bytes in flight, %d to be acknowledged", s.flight, sum)
+	}
+	if s.cwnd < 2*s.link.MSS {
+		rt.Fatalf("window %d, two segments are %d", s.cwnd, 2*s.link.MSS)
+	}
 }
 
 // TestShaperKeepsItsLimits: arrivals are in order, none before the delay, no
