@@ -170,6 +170,8 @@ func (j *labJob) run() {
 	}
 	c := exec.Command(self, "-test.run=^TestPlay$", "-test.timeout="+playLimit.String(),
 		"-lab.play="+j.file, "-lab.seed="+strconv.Itoa(j.seed), "-lab.out="+j.out)
+	// A bubble runs one goroutine at a time: a second thread only costs.
+	c.Env = append(os.Environ(), "GOMAXPROCS=1")
 	if said, err := c.CombinedOutput(); err != nil {
 		j.err = fmt.Errorf("%w\n%s", err, said[:min(len(said), 4000)])
 		return

@@ -100,12 +100,12 @@ func ParseRate(s string) (Rate, error) {
 // ParseShare reads a share.
 func ParseShare(s string) (Share, error) {
 	digits, percent := strings.CutSuffix(s, "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if digits = strings.TrimSpace(digits); percent {
+		digits += "e-2" // exact, where a division is not
+	}
+	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return 0, fmt.Errorf("%q is no share, write 30%%", s)
-	}
-	if percent {
-		v /= 100
 	}
 	return Share(v), nil
 }

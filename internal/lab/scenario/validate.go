@@ -75,6 +75,9 @@ func (s *Scenario) checkPeer(p Peer) error {
 		if !slices.Contains([]string{"", "same", "new"}, l.As) {
 			return wrong("peer %s comes back as %q, write same or new", p.Name, l.As)
 		}
+		if l.At == 0 && !l.Demoted {
+			return wrong("peer %s leaves at no time, give at or demoted", p.Name)
+		}
 	}
 	for _, r := range p.Behaviour {
 		if err := r.Do.check(p.Name); err != nil {
