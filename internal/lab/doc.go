@@ -18,10 +18,39 @@
 // later, and its acknowledgement is back one round trip after it left. The
 // window starts at ten segments (RFC 6928) and grows by every byte acknowledged,
 // that is it doubles each round trip, until the serializer is the limit; it
-// grows no further than twice what was in flight (RFC 7661). There is no loss,
-// no jitter, no header overhead and no delayed acknowledgement: rates are
-// payload rates. All instants follow from the writes alone, so they are fixed
-// when a segment is written and nothing drifts.
+// grows no further than twice what was in flight (RFC 7661). There is no header
+// overhead and no delayed acknowledgement: rates are payload rates, and a queue
+// is as long as the buffer allows, for it loses nothing by itself. The other
+// direction's queue, jitter and losses do not touch the acknowledgements.
+//
+// On top of that a link may have, each by a field whose zero value is none:
+//
+//   - Jitter, uniform for each segment, in order.
+//   - Loss, by a share and in bursts (Gilbert and Elliott), as what TCP makes of
+//     it. Bytes still arrive in order and once; all that is behind a lost segment
+//     waits for it, our echoes too. With three segments behind it the
+//     retransmission is there a round trip after them, and the window is 0.7 of
+//     what it was, to grow by half a segment a round trip (CUBIC as it is on paths
+//     like these, RFC 9438): so the goodput is that of Mathis, Semke, Mahdavi
+//     and Ott (1997). With fewer it waits for the timer, round trip plus 200 ms or four
+//     deviations, doubled each time that a retransmission is lost too; then the
+//     window is two segments. The tail loss probe of newer kernels is not there,
+//     which would end many such waits sooner, nor is BBR, which hardly slows
+//     down. Without SlowStart a loss delays, and slows nothing. A lost segment
+//     takes the serializer twice.
+//   - A token bucket: Burst bytes at Peak, then Rate.
+//   - Changes of rate and delay at instants, in the middle of a segment even.
+//   - A [Bottleneck] shared with other links, by turns.
+//
+// All instants follow from the writes, the seed and, at a bottleneck, the writes
+// of those who share it; so they are the same in each run, and nothing drifts.
+// Without a bottleneck they are fixed when a segment is written, but for one that is
+// lost, whose repair depends on what is written behind it.
+//
+// The transfer times are those of the closed formula (request to last byte, by
+// size, rate, round trip and first window) within 0.4 % for small segments, cold
+// and warm. With segments of 1448 bytes each round that waits takes one segment's
+// time more: 5 % at the most, 16 kB at 10 Mbit/s and 12 ms.
 //
 // Measured on it: bare yamux shows the first byte of a 1 MiB write over
 // 10 Mbit/s and 50 ms one way after 889 ms, for it sends one frame and hands

@@ -32,7 +32,7 @@ const wide = 16 << 20 // the stream window unless said
 func wholeFrames(c net.Conn) net.Conn { return lab.WholeFrames(c) }
 
 // wrapped opens the measuring end of a link.
-func wrapped(t *testing.T, conn net.Conn, window uint32, opts ...mux.Option) *mux.Session {
+func wrapped(t testing.TB, conn net.Conn, window uint32, opts ...mux.Option) *mux.Session {
 	t.Helper()
 	opts = append([]mux.Option{mux.WithTap(wholeFrames), mux.WithWatcher(mux.NewWatcher())}, opts...)
 	s, err := mux.Client(conn, quietConfig(window), opts...)
@@ -44,7 +44,7 @@ func wrapped(t *testing.T, conn net.Conn, window uint32, opts ...mux.Option) *mu
 
 // honest serves, on each stream, as many bytes as its request asks for. It is
 // wrapped, or bare and then sends frames as large as the window allows.
-func honest(t *testing.T, conn net.Conn, shim bool) io.Closer {
+func honest(t testing.TB, conn net.Conn, shim bool) io.Closer {
 	t.Helper()
 	var accept func() (*yamux.Stream, error)
 	var closer io.Closer
@@ -87,7 +87,7 @@ func serveRequests(st *yamux.Stream) {
 }
 
 // requestOn asks for n bytes on a stream.
-func requestOn(t *testing.T, st *yamux.Stream, n int) {
+func requestOn(t testing.TB, st *yamux.Stream, n int) {
 	t.Helper()
 	var ask [8]byte
 	binary.BigEndian.PutUint64(ask[:], uint64(n))
@@ -100,7 +100,7 @@ func requestOn(t *testing.T, st *yamux.Stream, n int) {
 type fetched struct{ first, total time.Duration }
 
 // fetchOn asks for n bytes and reads them, declared to the meter or not.
-func fetchOn(t *testing.T, s *mux.Session, st *yamux.Stream, n int, declared bool) fetched {
+func fetchOn(t testing.TB, s *mux.Session, st *yamux.Stream, n int, declared bool) fetched {
 	t.Helper()
 	start := time.Now()
 	end := func() {}
@@ -122,7 +122,7 @@ func fetchOn(t *testing.T, s *mux.Session, st *yamux.Stream, n int, declared boo
 	return f
 }
 
-func openStream(t *testing.T, s *mux.Session) *yamux.Stream {
+func openStream(t testing.TB, s *mux.Session) *yamux.Stream {
 	t.Helper()
 	st, err := s.OpenStream()
 	if err != nil {
