@@ -65,7 +65,7 @@ func ExampleFollow() {
 	}
 	base := time.Now()
 	clock := func() time.Duration { return time.Since(base) }
-	peers := assay.Follow(us.Network(), r, clock)
+	peers := assay.Follow(us.Network(), assay.Config{Ranker: r, Clock: clock})
 	defer peers.Close()
 
 	_, err = r.Choose(clock(), ranking.Query{Size: 1 << 20})

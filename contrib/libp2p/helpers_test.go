@@ -60,7 +60,7 @@ func measuredTCP(m *assay.Muxer) libp2p.Option {
 func newHost(t *testing.T, opts ...libp2p.Option) host.Host {
 	t.Helper()
 	h, err := libp2p.New(append([]libp2p.Option{
-		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay(), libp2p.DisableMetrics(),
+		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableMetrics(),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)

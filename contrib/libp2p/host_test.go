@@ -7,13 +7,16 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/libp2p/go-libp2p/p2p/transport/websocket"
 	goyamux "github.com/libp2p/go-yamux/v5"
+	"github.com/multiformats/go-multiaddr"
 
 	assay "github.com/assay-mux/assay/contrib/libp2p"
 	"github.com/assay-mux/assay/mux"
@@ -23,6 +26,7 @@ import (
 // and over WebSocket, whoever dialled.
 func TestHosts(t *testing.T) {
 	plainTCP := libp2p.Transport(tcp.NewTCPTransport)
+	secret := libp2p.PrivateNetwork(make([]byte, 32))
 	for _, tt := range []struct {
 		name         string
 		ours, theirs libp2p.Option
@@ -36,6 +40,7 @@ func TestHosts(t *testing.T) {
 		{"websocket", libp2p.ChainOptions(
 			libp2p.Transport(websocket.New), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0/ws")), libp2p.ChainOptions(
 			libp2p.Transport(websocket.New), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0/ws")), false},
+		{"private network", libp2p.ChainOptions(plainTCP, secret), libp2p.ChainOptions(plainTCP, secret), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ours := newHost(t, tt.ours, libp2p.Muxer(assay.ID, &assay.Muxer{}))
@@ -101,6 +106,41 @@ func TestQUICGoesPast(t *testing.T) {
 	}
 	if _, ok := assay.MeterOf(b.Network().ConnsToPeer(a.ID())[0]); ok {
 		t.Error("a QUIC connection has a meter, at the other end")
+	}
+}
+
+// TestRelayed: a connection through a relay is measured, of the whole way, which no
+// kernel knows.
+func TestRelayed(t *testing.T) {
+	relay := newHost(t, libp2p.Transport(tcp.NewTCPTransport), libp2p.EnableRelay(),
+		libp2p.EnableRelayService(), libp2p.ForceReachabilityPublic())
+	us := newHost(t, measuredTCP(&assay.Muxer{}), libp2p.EnableRelay())
+	them := newHost(t, libp2p.Transport(tcp.NewTCPTransport), libp2p.EnableRelay())
+	toRelay := peer.AddrInfo{ID: relay.ID(), Addrs: relay.Addrs()}
+	eventually(t, "the relay takes reservations", func() bool {
+		_, err := client.Reserve(t.Context(), them, toRelay)
+		return err == nil
+	})
+	circuit := multiaddr.StringCast("/p2p/" + relay.ID().String() + "/p2p-circuit")
+	through := peer.AddrInfo{ID: them.ID(), Addrs: []multiaddr.Multiaddr{relay.Addrs()[0].Encapsulate(circuit)}}
+	ctx := network.WithAllowLimitedConn(t.Context(), "test")
+	if err := us.Connect(ctx, through); err != nil {
+		t.Fatal(err)
+	}
+	s, err := us.NewStream(ctx, them.ID(), protocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	m, ok := assay.MeterOf(s.Conn())
+	if !ok {
+		t.Fatal("a relayed connection has no meter")
+	}
+	if err := ask(s, 50_000); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Snapshot(); got.RTT.Base <= 0 || got.RTT.Confirmed || got.Counts.PayloadIn < 50_000 {
+		t.Errorf("measured over the relay: %+v, %d bytes", got.RTT, got.Counts.PayloadIn)
 	}
 }
 

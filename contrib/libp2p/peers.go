@@ -33,12 +33,28 @@ type Measured struct {
 	Err error
 }
 
+// Config says who is told of a host's connections. The zero value tells nobody.
+type Config struct {
+	// Ranker is told of each measured connection: it joins under its peer's
+	// identity, in the group of its address (for a relayed connection the relay's,
+	// since nothing else is known of where the peer is).
+	Ranker Ranker
+
+	// Clock returns the instant of now, on the ranker's base. It is needed where
+	// there is a ranker.
+	Clock func() time.Duration
+
+	// Ended is called once for each measured connection that has ended and is
+	// listed no more, as metrics want it to keep their totals. It must not block.
+	// At [Peers.Close] what is still open counts as ended.
+	Ended func(Measured)
+}
+
 // Peers are the connections of a host, kept up to date as they come and go. All
 // methods are safe for concurrent use.
 type Peers struct {
 	network network.Network
-	ranker  Ranker
-	clock   func() time.Duration
+	cfg     Config
 	notify  network.Notifiee
 
 	// mu guards the fields below. The ranker is called under it, so that it hears
@@ -56,16 +72,12 @@ type entry struct {
 }
 
 // Follow begins to follow the connections of a network, host.Network(), those
-// already open included, and tells the ranker of the measured ones: each joins
-// under its peer's identity, in the group of its address (for a relayed
-// connection the relay's, since nothing else is known of where the peer is).
-// A nil ranker is told nothing.
+// already open included.
 //
-// clock is the caller's: it returns the instant of now, on the ranker's base.
 // Calling the ranker's Poll once a second stays the caller's part. Leave
 // ranking.Config.StreamWindow at 0, for go-yamux enlarges its windows as needed.
-func Follow(n network.Network, r Ranker, clock func() time.Duration) *Peers {
-	p := &Peers{network: n, ranker: r, clock: clock, conns: make(map[network.Conn]entry)}
+func Follow(n network.Network, cfg Config) *Peers {
+	p := &Peers{network: n, cfg: cfg, conns: make(map[network.Conn]entry)}
 	p.notify = &network.NotifyBundle{
 		ConnectedF:    func(_ network.Network, c network.Conn) { p.add(c) },
 		DisconnectedF: func(_ network.Network, c network.Conn) { p.remove(c) },
@@ -97,10 +109,10 @@ func (p *Peers) add(c network.Conn) {
 }
 
 func (p *Peers) join(c network.Conn, m *mux.Meter) (ranking.Conn, error) {
-	if p.ranker == nil {
+	if p.cfg.Ranker == nil {
 		return 0, nil
 	}
-	return p.ranker.Join(p.clock(), ranking.Peer{
+	return p.cfg.Ranker.Join(p.cfg.Clock(), ranking.Peer{
 		ID:    c.RemotePeer().String(),
 		Addr:  address(c.RemoteMultiaddr()),
 		Meter: m,
@@ -109,16 +121,25 @@ func (p *Peers) join(c network.Conn, m *mux.Meter) (ranking.Conn, error) {
 
 func (p *Peers) remove(c network.Conn) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.leave(p.conns[c])
+	e := p.conns[c]
+	p.leave(e)
 	delete(p.conns, c)
+	p.mu.Unlock()
+	p.ended(e)
 }
 
 // leave takes a connection out of the ranker. The lock must be held.
 func (p *Peers) leave(e entry) {
 	if e.Ranked != 0 {
 		// It joined under that name and has not left, so the ranker knows it.
-		_ = p.ranker.Leave(p.clock(), e.Ranked)
+		_ = p.cfg.Ranker.Leave(p.cfg.Clock(), e.Ranked)
+	}
+}
+
+// ended tells of a connection that was measured. The lock must not be held.
+func (p *Peers) ended(e entry) {
+	if e.Meter != nil && p.cfg.Ended != nil {
+		p.cfg.Ended(e.Measured)
 	}
 }
 
@@ -186,11 +207,10 @@ func (p *Peers) Conn(id ranking.Conn) (network.Conn, bool) {
 func (p *Peers) Close() error {
 	p.network.StopNotify(p.notify)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	for _, e := range p.conns {
-		p.leave(e)
+	p.closed = true // a notification may still be under way
+	p.mu.Unlock()
+	for _, e := range p.sorted() {
+		p.remove(e.Conn)
 	}
-	clear(p.conns)
 	return nil
 }

@@ -133,7 +133,7 @@ func TestConnectionsJoinAndLeave(t *testing.T) {
 	n, r := &fakeNetwork{}, &fakeRanker{}
 	early := &fakeConn{id: "early", addr: "/ip4/192.0.2.1/tcp/1", meter: newMeter(t)}
 	n.conns = []network.Conn{early}
-	p := assay.Follow(n, r, ticking())
+	p := assay.Follow(n, assay.Config{Ranker: r, Clock: ticking()})
 	late := &fakeConn{id: "late", addr: "/ip6/2001:db8::1/tcp/1", meter: newMeter(t)}
 	n.connect(late)
 	n.connect(late) // told twice is once
@@ -187,7 +187,7 @@ func TestConnectionsJoinAndLeave(t *testing.T) {
 
 func TestCloseTakesAllOut(t *testing.T) {
 	n, r := &fakeNetwork{}, &fakeRanker{}
-	p := assay.Follow(n, r, ticking())
+	p := assay.Follow(n, assay.Config{Ranker: r, Clock: ticking()})
 	for i := range 3 {
 		n.connect(&fakeConn{id: peer.ID(fmt.Sprint(i)), addr: "/ip4/192.0.2.1/tcp/1", meter: newMeter(t)})
 	}
@@ -204,10 +204,37 @@ func TestCloseTakesAllOut(t *testing.T) {
 	}
 }
 
+// Each measured connection's end is told once, when it is listed no more.
+func TestEndIsToldOnce(t *testing.T) {
+	n := &fakeNetwork{}
+	var p *assay.Peers
+	var ended []network.Conn
+	p = assay.Follow(n, assay.Config{Ended: func(m assay.Measured) {
+		ended = append(ended, m.Conn)
+		if slices.ContainsFunc(p.Measured(), func(o assay.Measured) bool { return o.Meter == m.Meter }) {
+			t.Error("what has ended is listed")
+		}
+	}})
+	one := &fakeConn{id: "one", addr: "/ip4/192.0.2.1/tcp/1", meter: newMeter(t)}
+	two := &fakeConn{id: "two", addr: "/ip4/192.0.2.1/tcp/1", meter: newMeter(t)}
+	bare := &fakeConn{id: "bare", addr: "/ip4/192.0.2.1/udp/1/quic-v1"}
+	for _, c := range []*fakeConn{one, two, bare} {
+		n.connect(c)
+	}
+	n.disconnect(bare)
+	n.disconnect(one)
+	n.disconnect(one)
+	_ = p.Close()
+	_ = p.Close()
+	if !slices.Equal(ended, []network.Conn{one, two}) {
+		t.Errorf("told of %v", ended)
+	}
+}
+
 // A notification may be under way while Close stops them.
 func TestNothingJoinsAfterClose(t *testing.T) {
 	n, r := &fakeNetwork{}, &fakeRanker{}
-	p := assay.Follow(n, r, ticking())
+	p := assay.Follow(n, assay.Config{Ranker: r, Clock: ticking()})
 	late := n.notified[0]
 	_ = p.Close()
 	late.Connected(n, &fakeConn{id: "late", addr: "/ip4/192.0.2.1/tcp/1", meter: newMeter(t)})
@@ -221,7 +248,7 @@ func TestNothingJoinsAfterClose(t *testing.T) {
 func TestConnectionThatEndedMeanwhileLeaves(t *testing.T) {
 	n, r := &fakeNetwork{}, &fakeRanker{}
 	n.conns = []network.Conn{&fakeConn{id: "gone", addr: "/ip4/192.0.2.1/tcp/1", meter: newMeter(t), closed: true}}
-	p := assay.Follow(n, r, ticking())
+	p := assay.Follow(n, assay.Config{Ranker: r, Clock: ticking()})
 	if len(r.in) != 0 || len(p.Measured()) != 0 {
 		t.Errorf("a closed connection stays: %v", r.in)
 	}
@@ -229,7 +256,7 @@ func TestConnectionThatEndedMeanwhileLeaves(t *testing.T) {
 
 func TestRankerMayRefuse(t *testing.T) {
 	n, r := &fakeNetwork{}, &fakeRanker{err: ranking.ErrFull}
-	p := assay.Follow(n, r, ticking())
+	p := assay.Follow(n, assay.Config{Ranker: r, Clock: ticking()})
 	c := &fakeConn{id: "one too many", addr: "/ip4/192.0.2.1/tcp/1", meter: newMeter(t)}
 	n.connect(c)
 	got := p.Measured()
@@ -244,7 +271,7 @@ func TestRankerMayRefuse(t *testing.T) {
 
 func TestNoRankerIsFine(t *testing.T) {
 	n := &fakeNetwork{}
-	p := assay.Follow(n, nil, nil)
+	p := assay.Follow(n, assay.Config{})
 	c := &fakeConn{id: "peer", addr: "/ip4/192.0.2.1/tcp/1", meter: newMeter(t)}
 	n.connect(c)
 	if got := p.Measured(); len(got) != 1 || got[0].Meter != c.meter || got[0].Ranked != 0 {
@@ -268,7 +295,7 @@ func TestAddresses(t *testing.T) {
 		"/ip6zone/eth0/ip6/fe80::1/tcp/4001": "fe80::1",
 	} {
 		n, r := &fakeNetwork{}, &fakeRanker{}
-		assay.Follow(n, r, ticking())
+		assay.Follow(n, assay.Config{Ranker: r, Clock: ticking()})
 		n.connect(&fakeConn{id: "peer", addr: addr, meter: newMeter(t)})
 		if got := r.joined[0].Addr.String(); got != want {
 			t.Errorf("%s is at %s, want %s", addr, got, want)
@@ -286,7 +313,7 @@ func TestChurn(t *testing.T) {
 	}
 	base := time.Now()
 	clock := func() time.Duration { return time.Since(base) }
-	p := assay.Follow(n, r, clock)
+	p := assay.Follow(n, assay.Config{Ranker: r, Clock: clock})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		meter := newMeter(t)

@@ -21,7 +21,7 @@ func TestRankedFetch(t *testing.T) {
 	}
 	base := time.Now()
 	clock := func() time.Duration { return time.Since(base) }
-	peers := assay.Follow(us.Network(), r, clock)
+	peers := assay.Follow(us.Network(), assay.Config{Ranker: r, Clock: clock})
 	defer peers.Close()
 	for range 2 {
 		connect(t, us, newHost(t, libp2p.Transport(tcp.NewTCPTransport)))

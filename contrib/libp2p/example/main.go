@@ -86,7 +86,7 @@ func start(name string) (*node, error) {
 	if n.ranker, err = ranking.New(ranking.DefaultConfig()); err != nil {
 		return nil, err
 	}
-	n.peers = assay.Follow(h.Network(), n.ranker, n.now)
+	n.peers = assay.Follow(h.Network(), assay.Config{Ranker: n.ranker, Clock: n.now})
 	return n, nil
 }
 
