@@ -148,8 +148,10 @@ func TestFalseReceiptsGetNoCredit(t *testing.T) {
 		"more than it has read": func(n int64, s *keystream.Sum) message.Receipt { return message.Receipt{Bytes: 4 * n, Sum: s.Value()} },
 		"what was never sent":   func(int64, *keystream.Sum) message.Receipt { return message.Receipt{Bytes: 1 << 40} },
 		"the same again":        func(_ int64, s *keystream.Sum) message.Receipt { return message.Receipt{Bytes: chunk, Sum: first(s)} },
-		"backwards":             func(n int64, s *keystream.Sum) message.Receipt { return message.Receipt{Bytes: max(0, 3*chunk-n), Sum: s.Value()} },
-		"no whole unit":         func(n int64, s *keystream.Sum) message.Receipt { return message.Receipt{Bytes: n - 1, Sum: s.Value()} },
+		"backwards": func(n int64, s *keystream.Sum) message.Receipt {
+			return message.Receipt{Bytes: max(0, 3*chunk-n), Sum: s.Value()}
+		},
+		"no whole unit": func(n int64, s *keystream.Sum) message.Receipt { return message.Receipt{Bytes: n - 1, Sum: s.Value()} },
 	} {
 		firstSum = 0
 		res, err := measureLiar(t, message.ToTarget, func(st net.Conn, _ keystream.Key, i uint16) {
@@ -224,7 +226,9 @@ func TestNonsense(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := against(t, func(st net.Conn) { message.Write(st, message.Refusal{Code: uint8(policy.TooSoon), RetryAfter: time.Hour}) })
+	_, err := against(t, func(st net.Conn) {
+		message.Write(st, message.Refusal{Code: uint8(policy.TooSoon), RetryAfter: time.Hour})
+	})
 	if r, ok := errors.AsType[*policy.Refusal](err); !ok || *r != (policy.Refusal{Code: policy.TooSoon, RetryAfter: time.Hour}) {
 		t.Errorf("a refusal: %v", err)
 	}
