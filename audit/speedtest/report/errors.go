@@ -61,7 +61,7 @@ type Errors struct {
 
 	RelayCapacityError Summary       `json:"relay_capacity_error"` // 1 - A/C of each peer
 	RelayWeightError   Summary       `json:"relay_weight_error"`   // w/c of each peer
-	Quartiles          []Quartile    `json:"quartiles"`            // by capacity, none with fewer than 8 peers
+	Quartiles          []Quartile    `json:"quartiles"`            // by capacity, none with fewer than 20 peers
 	Correlations       []Correlation `json:"correlations"`
 }
 
@@ -73,8 +73,8 @@ type Quartile struct {
 	Errors       []float64 `json:"-"` // ascending, for a plot
 }
 
-// fewestForQuartiles: below, a quarter is one peer.
-const fewestForQuartiles = 8
+// fewestForQuartiles is five to a quarter: of fewer its quantiles would be made up.
+const fewestForQuartiles = 20
 
 func quartiles(s sample) []Quartile {
 	n := len(s.capacity)

@@ -1,5 +1,7 @@
 package report
 
+import "math"
+
 // sample is the peers that have both a capacity and one of the figures: for each, what it claimed and
 // what it can do. Both are at least a byte a second.
 type sample struct {
@@ -38,9 +40,10 @@ func (s sample) absolute() []float64 {
 	return s.each(func(a, c float64) float64 { return c - a })
 }
 
-// relative is each peer's capacity error, 1 - A/C.
+// relative is each peer's capacity error, 1 - A/C, to 12 digits: those that differ by less are ties,
+// and not in the order in which the processor rounded them.
 func (s sample) relative() []float64 {
-	return s.each(func(a, c float64) float64 { return 1 - a/c })
+	return s.each(func(a, c float64) float64 { return math.Round((1-a/c)*1e12) / 1e12 })
 }
 
 // weights is each peer's weight error, its share of the figures over its share of the capacities.

@@ -199,6 +199,20 @@ func TestUndefinedCorrelation(t *testing.T) {
 	}
 }
 
+// Equal ratios tie, though dividing makes them differ in the last digit.
+func TestRoundingIsNoOrder(t *testing.T) {
+	var s sample
+	for i := range 40 {
+		c := 1e6 * math.Pow(1.13, float64(i))
+		s.capacity, s.figure = append(s.capacity, c), append(s.figure, c*0.9)
+	}
+	for _, c := range assess(Advertised, s, few()).Correlations {
+		if c.Known == (c.Error != Absolute) {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 func TestRelativeIsCutOffAndSignedIsNot(t *testing.T) {
 	// Large peers claim too much, the smallest too little: cut off, the only error is the smallest's.
 	s := sample{figure: []float64{5, 20, 40, 90}, capacity: []float64{10, 20, 30, 40}}
@@ -211,8 +225,8 @@ func TestRelativeIsCutOffAndSignedIsNot(t *testing.T) {
 }
 
 func TestQuartiles(t *testing.T) {
-	if q := quartiles(network(7, 0)); q != nil {
-		t.Errorf("of seven peers: %+v", q)
+	if q := quartiles(network(19, 0)); q != nil {
+		t.Errorf("of nineteen peers: %+v", q)
 	}
 	s := network(41, 0)
 	q := quartiles(s)

@@ -163,18 +163,20 @@ func (decades) Ticks(low, high float64) []plot.Tick {
 // evenly are ticks at round distances, shown by a function.
 type evenly struct{ show func(float64) string }
 
-// Ticks has about five.
+// Ticks has two to six, at multiples of 1, 2.5 or 5 of a power of ten.
 func (e evenly) Ticks(low, high float64) []plot.Tick {
-	step := math.Pow(10, math.Floor(math.Log10(max(high-low, 1e-9)/2)))
-	for (high-low)/step > 6 {
-		step *= 2
-		if (high-low)/step > 6 {
-			step *= 2.5
+	width := max(high-low, 1e-9)
+	power := math.Pow(10, math.Floor(math.Log10(width/6)))
+	step := power
+	for _, times := range []float64{1, 2.5, 5, 10} {
+		if step = times * power; width/step <= 5.5 {
+			break
 		}
 	}
 	var ticks []plot.Tick
-	for k := math.Ceil(low / step); k*step <= high*(1+1e-9); k++ {
-		ticks = append(ticks, plot.Tick{Value: k * step, Label: e.show(k * step)})
+	for k := math.Ceil(low/step - 1e-9); k*step <= high+1e-9*width; k++ {
+		at := k*step + 0 // no negative zero
+		ticks = append(ticks, plot.Tick{Value: at, Label: e.show(at)})
 	}
 	return ticks
 }

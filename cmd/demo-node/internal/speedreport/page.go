@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 
 	"github.com/assay-mux/assay/audit/speedtest/report"
 )
@@ -14,9 +15,13 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	// Drawn by us, with nothing in it that a peer chose but through the SVG writer's escaping.
-	"drawing": func(svg string) template.HTML { return template.HTML(svg) },
-	"colour":  func(variable string) template.CSS { return template.CSS(variable) },
+	"drawing":  func(svg string) template.HTML { return template.HTML(svg) },
+	"unbroken": func(cell string) string { return beforeUnit.ReplaceAllString(cell, "$1\u00a0$2") },
+	"colour":   func(variable string) template.CSS { return template.CSS(variable) },
 }).Parse(pageText))
+
+// beforeUnit is where no line may end: between a number and its unit.
+var beforeUnit = regexp.MustCompile(`([0-9]) ([A-Za-z%])`)
 
 // headline is a figure that the page shows large.
 type headline struct{ Value, Name string }
@@ -48,7 +53,7 @@ func headlines(a *report.Analysis) []headline {
 		all = append(all, headline{percent(a.Change.Discovered), "discovered by the test"})
 	}
 	if a.CapacityFrom == report.FromTest {
-		all = append(all, headline{fmt.Sprint(a.Counts.Overstated), "say too much"})
+		all = append(all, headline{fmt.Sprint(a.Counts.Overstated), "peers say too much"})
 	}
 	return all
 }

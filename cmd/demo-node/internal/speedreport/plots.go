@@ -171,7 +171,7 @@ const (
 // or with few peers of each claim.
 func errorPlot(a *report.Analysis) (*Plot, error) {
 	p := newFigure("relay capacity error, %", "share of the peers")
-	p.X.Tick.Marker, p.Y.Tick.Marker = evenly{func(v float64) string { return fmt.Sprintf("%.0f", v) }}, evenly{func(v float64) string { return fmt.Sprintf("%.1f", v) }}
+	p.X.Tick.Marker, p.Y.Tick.Marker = evenly{func(v float64) string { return fmt.Sprintf("%.0f", v) }}, evenly{func(v float64) string { return fmt.Sprintf("%.3g", v) }}
 	title, lines := "Errors of the advertised figure, by capacity", 0
 	if e, ok := errorsOf(a, report.Advertised); ok && len(e.Quartiles) > 0 {
 		for i, q := range e.Quartiles {

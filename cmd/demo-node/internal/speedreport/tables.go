@@ -21,7 +21,7 @@ type table struct {
 // errors; all of them if top is 0.
 func tables(a *report.Analysis, top int) []table {
 	var all []table
-	for _, t := range []table{network(a), relays(a), correlations(a), quartiles(a), phases(a), peers(a, top)} {
+	for _, t := range []table{network(a), peers(a, top), phases(a), relays(a), quartiles(a), correlations(a)} {
 		if len(t.Rows) > 0 {
 			all = append(all, t.trimmed())
 		}

@@ -20,12 +20,15 @@ func rate(bytesPerSecond float64) string {
 	return digits(bits) + " bit/s"
 }
 
-// digits shows four of a number below 10,000, no more than one of them a fraction.
+// digits shows three of a number, or all before its point and one.
 func digits(v float64) string {
-	if math.Abs(v) >= 100 || v == math.Trunc(v) {
+	switch {
+	case v == 0:
+		return "0"
+	case math.Abs(v) >= 99.95:
 		return fmt.Sprintf("%.1f", v)
 	}
-	return fmt.Sprintf("%.3g", v)
+	return fmt.Sprintf("%#.3g", v)
 }
 
 // size shows bytes.
