@@ -17,8 +17,9 @@ import (
 
 // speedtestCmd is the active measurement.
 type speedtestCmd struct {
-	Run  speedtestRunCmd  `cmd:"" help:"Test peers now, the largest first."`
-	Demo speedtestDemoCmd `cmd:"" help:"Test a network on loopback whose true capacities are known, and hold what is found against them (minutes)."`
+	Run    speedtestRunCmd    `cmd:"" help:"Test peers now, the largest first."`
+	Demo   speedtestDemoCmd   `cmd:"" help:"Test a network on loopback whose true capacities are known, and hold what is found against them (minutes)."`
+	Report speedtestReportCmd `cmd:"" help:"Report what tests found: how far the peers' own figures are off."`
 }
 
 // speedtestFlags are what all tests have in common.
