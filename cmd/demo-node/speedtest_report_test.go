@@ -85,7 +85,8 @@ func TestSpeedtestReportRefuses(t *testing.T) {
 	wantFailure(t, exitFailed, "no results in it", "speedtest", "report", write(t, "empty", ""))
 	bad := write(t, "bad", `{"name":"a","capcity":1}`)
 	wantFailure(t, exitFailed, "bad: report: not the results of a speed test", "speedtest", "report", good, bad)
-	wantFailure(t, exitFailed, "has to name the columns", "speedtest", "report", "--csv", good)
+	wantFailure(t, exitFailed, "has to name the columns", "speedtest", "report", "--csv", write(t, "b.csv", "a,b,c\n1,2,3\n"))
+	wantFailure(t, exitFailed, "not the results of a speed test", "speedtest", "report", "--csv", good)
 }
 
 // The page of the study itself, where its data is at hand.
