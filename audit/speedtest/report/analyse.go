@@ -117,6 +117,9 @@ func (a *Analysis) addRuns(runs []Run) {
 			continue
 		}
 		a.Cost.Runs++
+		if r.Started <= 0 {
+			continue
+		}
 		if a.Tested.From == 0 || r.Started < a.Tested.From {
 			a.Tested.From = r.Started
 		}

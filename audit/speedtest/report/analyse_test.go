@@ -31,6 +31,15 @@ func TestMadeCampaign(t *testing.T) {
 	near(t, "largest relay weight error", e.RelayWeightError.Max, 10000.0/11200*3)
 }
 
+// A run that never began, for the peer was not reached, does not stretch the time of the tests to 1970.
+func TestSpanOfWhatBegan(t *testing.T) {
+	doc := made()
+	doc.Peers[5].Runs[0].Started = 0
+	if a := Analyse(doc, few()); a.Tested != (Span{From: 200, To: 220}) {
+		t.Errorf("%+v", a.Tested)
+	}
+}
+
 func TestRows(t *testing.T) {
 	a := Analyse(made(), few())
 	for i, want := range []struct {
