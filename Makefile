@@ -14,10 +14,10 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy lab audit-study demo cast speedtest-demo bench compat idle fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy lab audit-study demo cast speedtest-accuracy speedtest-demo bench compat idle libp2p fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## all tests, with the race detector where it works, and how many ran
 	@$(GO) run ./internal/testcount -timeout $(TIMEOUT) -unraced 'Alloc|Memory' -flags '$(ARGS)' $(MODULES)
@@ -41,6 +41,9 @@ demo: ## two nodes fetch files from each other over a shaped path, and compare
 cast: ## honest and bad peers, and the ranking that finds out which is which (a minute)
 	@$(GO) run ./cmd/demo-node cast $(ARGS)
 
+speedtest-accuracy: ## the speed test against 100 links of known rates, in virtual time
+	@$(GO) test ./audit/speedtest -count=1 -timeout $(TIMEOUT) -run TestAccuracy -v $(ARGS) -args -whole
+
 speedtest-demo: ## a speed test of peers whose true capacities are known (3 minutes)
 	@$(GO) run ./cmd/demo-node speedtest demo $(ARGS)
 
@@ -52,6 +55,10 @@ compat: ## yamux's own tests, bare and wrapped
 
 idle: ## what 10,000 idle connections cost
 	@cd bench && $(GO) run ./cmd/idle $(ARGS)
+
+libp2p: ## go-libp2p's own tests of a multiplexer, and two hosts that measure each other
+	@cd contrib/libp2p && $(GO) run ../../internal/testcount -timeout $(TIMEOUT) -flags '$(ARGS)'
+	@cd contrib/libp2p && $(GO) run ./example
 
 fuzz: build ## each fuzz target for FUZZTIME
 	@$(GO) test -list '^Fuzz' ./... > build/fuzz.txt || { cat build/fuzz.txt; exit 1; }

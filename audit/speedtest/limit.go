@@ -1,6 +1,8 @@
 package speedtest
 
 import (
+	"time"
+
 	"github.com/assay-mux/assay/audit/speedtest/report"
 )
 
@@ -18,6 +20,25 @@ const (
 	fewSeconds = 3
 )
 
+// watch adds up by how much timers are late, while the run goes: a machine that
+// has no time for us is late with all that we do.
+func (r *run) watch() {
+	const nap, usual = 20 * time.Millisecond, 5 * time.Millisecond
+	t := time.NewTimer(nap)
+	defer t.Stop()
+	for due := r.now() + nap; ; due = r.now() + nap {
+		select {
+		case <-r.stop:
+			return
+		case <-t.C:
+		}
+		if late := r.now() - due; late > usual {
+			r.late.Add(int64(late - usual))
+		}
+		t.Reset(nap)
+	}
+}
+
 // limit says what kept a run from being faster.
 func (r *run) limit(out Run, seconds int) report.Limit {
 	rate := out.Flow.Median
@@ -30,7 +51,7 @@ func (r *run) limit(out Run, seconds int) report.Limit {
 		return report.ByOurCap
 	case seconds < fewSeconds:
 		return report.ByPeerCap
-	case out.Busy >= busyCPU || r.lateness.Seconds() >= lateShare*out.Elapsed.Seconds():
+	case out.Busy >= busyCPU || time.Duration(r.late.Load()).Seconds() >= lateShare*out.Elapsed.Seconds():
 		return report.ByCPU
 	case r.short(rate):
 		return report.ByWindow

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/assay-mux/assay/audit/speedtest/curve"
@@ -48,23 +49,23 @@ type run struct {
 	mu    sync.Mutex
 	curve curve.Curve // guarded by mu
 
-	rtts     []time.Duration
-	owed     int64 // told to Outstanding
-	idleCPU  time.Duration
-	lateness time.Duration
+	rtts    []time.Duration
+	owed    int64 // told to Outstanding
+	idleCPU time.Duration
+	late    atomic.Int64 // nanoseconds by which timers were late
 }
 
-// run measures one way.
-func (t *tester) run(ctx context.Context, index uint8, w message.Way) (Run, error) {
-	r := &run{tester: t, index: index, way: w, stop: make(chan struct{}), fail: make(chan error, 1), omit: t.cfg.Omit}
+// run measures one way with so many streams to begin with.
+func (t *tester) run(ctx context.Context, w message.Way, streams int) (Run, error) {
+	r := &run{tester: t, index: uint8(t.runs), way: w, stop: make(chan struct{}), fail: make(chan error, 1), omit: t.cfg.Omit}
 	r.until = min(t.cfg.Length, t.grant.Length)
 	r.omit = min(r.omit, r.until/2)
 	r.pace.rate = float64(t.cfg.Rate)
 	r.key = newKey()
 	defer r.owe(0)
 	r.owe(r.expect(t.cfg.Prior))
-	n := t.cfg.streams(t.cfg.Prior, t.least, t.cfg.window(w), int(t.grant.Streams))
-	if err := r.add(ctx, n); err != nil {
+	t.runs++
+	if err := r.add(ctx, streams); err != nil {
 		r.end()
 		return Run{}, err
 	}
@@ -109,9 +110,9 @@ func (r *run) follow(ctx context.Context) (end time.Duration, err error) {
 	if err := message.Write(r.control, message.Start{Run: r.index, Way: r.way, Key: key}); err != nil {
 		return 0, err
 	}
+	r.wg.Go(r.watch)
 	t := time.NewTicker(tick)
 	defer t.Stop()
-	due := r.began + tick
 	for {
 		select {
 		case <-ctx.Done():
@@ -132,15 +133,12 @@ func (r *run) follow(ctx context.Context) (end time.Duration, err error) {
 			return r.last(), nil
 		case <-t.C:
 			now := r.now()
-			r.lateness += max(now-due-tick/10, 0)
-			due = max(due+tick, now)
 			if now-r.began >= r.until {
 				return r.until, nil
 			}
 			if err := r.look(ctx, now-r.began); err != nil {
 				return 0, err
 			}
-			due = max(due, r.now())
 		}
 	}
 }
