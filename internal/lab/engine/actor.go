@@ -24,11 +24,12 @@ const redialAfter = time.Second
 
 // actor is one peer by one identity.
 type actor struct {
-	w    *world
-	spec scenario.Peer
-	id   string
-	addr netip.Addr
-	link scenario.Link
+	w     *world
+	spec  scenario.Peer
+	id    string
+	index int // in the order in which they were made
+	addr  netip.Addr
+	link  scenario.Link
 
 	asked atomic.Int64 // requests it has had
 	busy  atomic.Int64 // replies in which it keeps data back at present
@@ -70,14 +71,14 @@ func (w *world) cast() {
 			if p.Count > 1 {
 				id = fmt.Sprintf("%s-%d", p.Name, i+1)
 			}
-			w.actors = append(w.actors, w.newActor(p, id, places.next(p, i)))
+			w.actors = append(w.actors, w.newActor(p, id, len(w.actors), places.next(p, i)))
 		}
 	}
 }
 
-func (w *world) newActor(p scenario.Peer, id string, addr netip.Addr) *actor {
+func (w *world) newActor(p scenario.Peer, id string, index int, addr netip.Addr) *actor {
 	l := w.s.Links[p.Link]
-	return &actor{w: w, spec: p, id: id, addr: addr, link: l, demoted: make(chan struct{}), banished: make(chan struct{}), track: newTrack(l)}
+	return &actor{w: w, spec: p, id: id, index: index, addr: addr, link: l, demoted: make(chan struct{}), banished: make(chan struct{}), track: newTrack(l)}
 }
 
 // places gives addresses out: from the prefix a peer names, else from a /24 for
@@ -141,8 +142,8 @@ func (a *actor) reborn() {
 	spec := a.spec
 	spec.Leaves = nil
 	spec.Join = 0
-	b := a.w.newActor(spec, a.id+"~2", a.addr.Next())
 	a.w.mu.Lock()
+	b := a.w.newActor(spec, a.id+"~2", len(a.w.actors), a.addr.Next())
 	a.w.actors = append(a.w.actors, b)
 	a.w.mu.Unlock()
 	b.connect()
@@ -211,7 +212,7 @@ func wholeFrames(c net.Conn) net.Conn { return lab.WholeFrames(c) }
 func (a *actor) connect() {
 	ours, theirs := a.w.pair(a)
 	c := &connection{a: a, began: a.w.now(), done: make(chan struct{})}
-	c.gate = &gate{Conn: ours, w: a.w}
+	c.gate = &gate{Conn: ours, w: a.w, socket: a.index}
 	opts := []mux.Option{mux.WithTap(wholeFrames), mux.WithWatcher(a.w.watcher)}
 	if !a.w.s.Node.NoHandshake {
 		opts = append(opts, mux.WithHandshakeRTT(time.Duration(a.link.RTT)))

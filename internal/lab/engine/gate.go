@@ -11,14 +11,15 @@ import (
 // rank by the naive rate.
 type gate struct {
 	net.Conn
-	w *world
+	w      *world
+	socket int // its number
 	naive
 }
 
 func (g *gate) Read(p []byte) (int, error) {
-	g.w.awake()
+	g.w.unfrozen(g.socket)
 	n, err := g.Conn.Read(p)
-	g.w.awake()
+	g.w.unfrozen(g.socket)
 	if n > 0 {
 		g.arrived(g.w.now(), n)
 	}
@@ -26,7 +27,7 @@ func (g *gate) Read(p []byte) (int, error) {
 }
 
 func (g *gate) Write(p []byte) (int, error) {
-	g.w.awake()
+	g.w.unfrozen(g.socket)
 	return g.Conn.Write(p)
 }
 

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -16,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assay-mux/assay/internal/lab/bubble"
 	"github.com/assay-mux/assay/internal/lab/engine"
 	"github.com/assay-mux/assay/internal/lab/scenario"
 )
@@ -38,18 +36,6 @@ var (
 // playLimit is how long one may take before it counts as hung.
 const playLimit = 3 * time.Minute
 
-// play plays a scenario, each run in a bubble of its own.
-func play(t *testing.T, s *scenario.Scenario, seed uint64) *engine.Document {
-	t.Helper()
-	d, err := engine.Play(context.Background(), s, engine.PlayOptions{Seed: seed, Within: func(run func(context.Context)) {
-		bubble.Run(t, func(t *testing.T) { run(t.Context()) })
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // TestPlay plays one scenario, for TestLab.
 func TestPlay(t *testing.T) {
 	if *playFile == "" {
@@ -59,7 +45,7 @@ func TestPlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := play(t, s, *playSeed)
+	d := playAll(t, s, *playSeed, nil)
 	if *labOut == "" {
 		t.Log("\n" + engine.Header() + "\n" + d.Line())
 		return

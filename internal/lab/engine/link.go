@@ -37,6 +37,7 @@ func rateChanges(b scenario.Bottleneck) []lab.Change {
 func (w *world) pair(a *actor) (ours, theirs *lab.Conn) {
 	now, l := w.now(), a.link
 	up, down := w.direction(l, l.Up, now), w.direction(l, l.Rate, now)
+	up.OneWay += time.Duration(a.index) * apart / 10 // no two peers answer at the same instant
 	a.mu.Lock()
 	a.dials++
 	down.Seed = uint64(draw(w.o.Seed, a.id, a.dials, -1) * math.MaxUint32)

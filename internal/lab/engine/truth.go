@@ -14,17 +14,18 @@ func (a *actor) truth(now time.Duration, q Ask) time.Duration {
 		size = d.size
 	}
 	path := a.pathNow(now, size+q.Ahead)
-	honest := ranking.Predict(size+q.Ahead, path).Total
+	honest := ranking.Predict(size+q.Ahead, path)
 	ask := a.request(request{datum: uint32(q.Datum), critical: q.Critical, size: size}, int(a.asked.Load()))
 	s := newScript(a.w.o.Seed, family(a.id), a.spec.Behaviour, ask)
-	if s.failAt < size {
-		return honest + time.Duration(a.w.s.Workload.Limit)
+	switch {
+	case s.failAt < size:
+		return honest.Total + time.Duration(a.w.s.Workload.Limit)
+	case s.honest():
+		return honest.Total
 	}
-	if s.honest() {
-		return honest
-	}
-	linkRate := float64(path.Rate)
-	return honest + s.extra(size, linkRate, int64(a.buffer()))
+	way := newWay(path, honest, a.buffer())
+	way.free = time.Duration(float64(q.Ahead) * way.slope * float64(time.Second))
+	return honest.RoundTrip + honest.Waiting + s.finish(size, way)
 }
 
 // pathNow is the true path at present, for a reply of n bytes.
@@ -55,20 +56,74 @@ func (a *actor) buffer() int64 {
 	return defaultBuffer
 }
 
-// extra is how much longer a reply of n bytes takes by the script than by a link
-// of so many seconds a byte and with such a buffer.
-func (s *script) extra(n int64, slope float64, buffer int64) time.Duration {
-	seconds := func(b int64) time.Duration { return time.Duration(float64(b) * slope * float64(time.Second)) }
+// way is a sender on its link: slow start, serializer and send buffer.
+type way struct {
+	slope  float64 // s/B
+	buffer int64
+	rtt    time.Duration
+	free   time.Duration // when the serializer is
+
+	stalls int64 // windows after which it still waits
+	window int64
+	left   int64         // of the window
+	began  time.Duration // when the window did
+}
+
+// newWay is the sender that a prediction has.
+func newWay(p ranking.Path, d ranking.Prediction, buffer int64) way {
+	w := way{slope: float64(p.Rate), buffer: buffer, rtt: p.BaseRTT, stalls: d.Stalls}
+	if w.stalls > 0 && w.slope > 0 { // Ramp = P R - S W (2^P - 1)
+		all := (time.Duration(w.stalls)*p.BaseRTT - d.Ramp).Seconds() / w.slope
+		w.window = max(1, int64(all/float64(int64(1)<<w.stalls-1)))
+	}
+	w.left = w.window
+	return w
+}
+
+func (w *way) seconds(n int64) time.Duration {
+	return time.Duration(float64(n) * w.slope * float64(time.Second))
+}
+
+// send sends n bytes that are written at an instant, no more than the window has left
+// while there is one.
+func (w *way) send(at time.Duration, n int64) {
+	if w.free = max(w.free, at); w.left == w.window {
+		w.began = w.free
+	}
+	w.free += w.seconds(n)
+	if w.stalls == 0 {
+		return
+	}
+	if w.left -= n; w.left > 0 {
+		return
+	}
+	// A window that took a round trip or more was not full, and does not grow.
+	if again := w.began + w.rtt; w.free < again {
+		w.free, w.window = again, 2*w.window
+		w.stalls--
+	}
+	w.left = w.window
+}
+
+// most is how much may be sent at once.
+func (w *way) most() int64 {
+	if w.stalls > 0 {
+		return min(w.left, w.buffer)
+	}
+	return w.buffer
+}
+
+// finish is how long after the request the last of n bytes has left.
+func (s *script) finish(n int64, w way) time.Duration {
 	at, slept := s.delay, s.delay // when the next piece is written, and pauses so far
-	free := time.Duration(0)      // when the link is
 	for sent := int64(0); sent < n; {
-		pause, most := s.step(sent, sent == 0)
-		slept += pause
-		at = max(at+pause, s.due(0, sent)+slept)
-		piece := max(1, min(most, n-sent, s.piece(sent), buffer))
-		free = max(free, at) + seconds(piece)
-		at = max(at, free-seconds(buffer))
+		wait, most := s.step(sent, sent == 0)
+		slept += wait
+		at = max(at+wait, s.due(0, sent)+slept)
+		piece := max(1, min(most, n-sent, s.piece(sent), w.most()))
+		w.send(at, piece)
+		at = max(at, w.free-w.seconds(w.buffer))
 		sent += piece
 	}
-	return max(0, free-seconds(n))
+	return w.free
 }

@@ -212,6 +212,21 @@ func (w *world) connection(c ranking.Conn) *connection {
 	return w.conns[c]
 }
 
+// unfrozen returns at once unless the process is frozen, and then a moment after
+// awake does: our timers fire before what waits in the sockets is read, each socket
+// at its own moment. The other order would be kinder.
+func (w *world) unfrozen(socket int) {
+	for {
+		left := time.Duration(w.frozenUntil.Load()) - w.now()
+		if left <= 0 {
+			return
+		}
+		if !pause(left+time.Duration(1+socket)*10*apart, w.ctx.Done()) {
+			return
+		}
+	}
+}
+
 // awake returns at once unless the process is frozen, and then after that.
 func (w *world) awake() {
 	for {
