@@ -10,10 +10,9 @@ import (
 
 // oracle remembers every second, and computes everything anew when asked.
 type oracle struct {
-	cfg          Config
-	age, newest  time.Duration
-	seconds      map[int64]int64
-	total, first int64
+	cfg         Config
+	age, newest time.Duration
+	seconds     map[int64]int64
 }
 
 func (o *oracle) add(at time.Duration, n int64) {

@@ -76,11 +76,11 @@ func TestMerge(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]error{
-		"":                      ErrEmpty,
-		" \n":                   ErrEmpty,
-		`{"format":1}`:          ErrEmpty,
-		`{"format":2}`:          ErrFormat,
-		`{"name":"a","nmae":1}`: ErrFormat,
+		"":                         ErrEmpty,
+		" \n":                      ErrEmpty,
+		`{"format":1}`:             ErrEmpty,
+		`{"format":2}`:             ErrFormat,
+		`{"name":"a","capcity":1}`: ErrFormat,
 		`{"format":1,"peers":[{"name":"a","capacity":1}]}`: ErrFormat,
 		`{"format":1,"peers":[{}]}`:                        ErrFormat,
 		`{}`:                                               ErrFormat,

@@ -101,7 +101,7 @@ func look(t *testing.T, chromium, page string, width int, dark bool) saw {
 func dump(t *testing.T, chromium, url, settings string) (stdout, stderr string) {
 	t.Helper()
 	// Not the test's own, for the browser may still write there when it has ended.
-	dir, err := os.MkdirTemp("", "chromium")
+	dir, err := os.MkdirTemp("", "chromium") //nolint:usetesting // TempDir fails the test if it can't be emptied
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func Page(w io.Writer, a *report.Analysis, top int) error {
 
 func headlines(a *report.Analysis) []headline {
 	var all []headline
-	if e, ok := errorsOf(a, report.Advertised); ok {
+	if e, ok := advertised(a); ok {
 		all = append(all,
 			headline{rate(e.SumCapacity), "capacity of " + count(e.N, "peer", "peers")},
 			headline{percent(e.NetworkCapacityError), "network capacity error"},

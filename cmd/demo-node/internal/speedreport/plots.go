@@ -38,16 +38,16 @@ func timePlot(a *report.Analysis) (*Plot, error) {
 	start, end := a.Series[0].At, a.Series[len(a.Series)-1].At
 	unit, name := timeUnit(end - start)
 	p := newFigure(name+" since the first reading", "bit/s, all peers together")
-	var advertised, ordinary plotter.XYs
+	var said, ordinary plotter.XYs
 	var top float64
 	for _, s := range thin(a.Series) {
 		x := (s.At - start) / unit
-		advertised = stepTo(advertised, x, s.Advertised*8)
+		said = stepTo(said, x, s.Advertised*8)
 		ordinary = stepTo(ordinary, x, s.ObservedWithoutTests*8)
 		top = max(top, s.Advertised*8, s.ObservedWithoutTests*8)
 	}
 	capacity := 0.0
-	if e, ok := errorsOf(a, report.Advertised); ok && a.CapacityFrom == report.FromTest {
+	if e, ok := advertised(a); ok && a.CapacityFrom == report.FromTest {
 		capacity = e.SumCapacity * 8
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, max((end-start)/unit, 1e-9), 0, max(top, capacity, 1)*1.05
@@ -56,7 +56,7 @@ func timePlot(a *report.Analysis) (*Plot, error) {
 			return nil, err
 		}
 	}
-	err := p.line(0, "advertised", advertised)
+	err := p.line(0, "advertised", said)
 	if err == nil && slices.ContainsFunc(a.Series, func(s report.Point) bool { return s.ObservedWithoutTests > 0 }) {
 		err = p.line(1, "observed without tests", ordinary)
 	}
@@ -173,7 +173,7 @@ func errorPlot(a *report.Analysis) (*Plot, error) {
 	p := newFigure("relay capacity error, %", "share of the peers")
 	p.X.Tick.Marker, p.Y.Tick.Marker = evenly{func(v float64) string { return fmt.Sprintf("%.0f", v) }}, evenly{func(v float64) string { return fmt.Sprintf("%.3g", v) }}
 	title, lines := "Errors of the advertised figure, by capacity", 0
-	if e, ok := errorsOf(a, report.Advertised); ok && len(e.Quartiles) > 0 {
+	if e, ok := advertised(a); ok && len(e.Quartiles) > 0 {
 		for i, q := range e.Quartiles {
 			if err := p.line(i, quartileName(q), distribution(q.Errors)); err != nil {
 				return nil, err

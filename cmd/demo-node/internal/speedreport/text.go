@@ -53,7 +53,7 @@ func (t table) text(b *strings.Builder) {
 func wrap(text string, width int) string {
 	var b strings.Builder
 	at := 0
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case at == 0:

@@ -54,7 +54,7 @@ func lead(a *report.Analysis) []sentence {
 	if a.Shortened {
 		say("The tests were shortened: they prove less than tests of 20 s.")
 	}
-	if e, ok := errorsOf(a, report.Advertised); ok {
+	if e, ok := advertised(a); ok {
 		say("Together they advertise %s and can do %s: a network capacity error of %s.",
 			rate(e.SumClaimed), rate(e.SumCapacity), percent(e.NetworkCapacityError))
 	}
@@ -116,9 +116,10 @@ func liars(a *report.Analysis) []sentence {
 	return all
 }
 
-func errorsOf(a *report.Analysis, c report.Claim) (report.Errors, bool) {
+// advertised are the errors of the advertised figure, false if nobody has one.
+func advertised(a *report.Analysis) (report.Errors, bool) {
 	for _, e := range a.Errors {
-		if e.Claim == c {
+		if e.Claim == report.Advertised {
 			return e, true
 		}
 	}
