@@ -16,6 +16,12 @@ const (
 	// lateShare is the share of a run that our timers were late by from which on
 	// the same holds.
 	lateShare = 0.2
+	// halfFull is the share of the room that windows give from which on streams are
+	// added while a run starts: rates still grow then. allFull is the share from
+	// which on a rate is taken to be theirs. Runs that they limit reach 0.86 to 1
+	// of it, in virtual time, and yamux grants credit by halves.
+	halfFull = 0.5
+	allFull  = 0.7
 	// fewSeconds are too few to make a median of.
 	fewSeconds = 3
 )
@@ -53,7 +59,7 @@ func (r *run) limit(out Run, seconds int) report.Limit {
 		return report.ByPeerCap
 	case out.Busy >= busyCPU || time.Duration(r.late.Load()).Seconds() >= lateShare*out.Elapsed.Seconds():
 		return report.ByCPU
-	case r.short(rate):
+	case r.room(rate) >= allFull:
 		return report.ByWindow
 	}
 	return report.ByPeer

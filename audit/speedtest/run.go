@@ -164,16 +164,15 @@ func (r *run) look(ctx context.Context, at time.Duration) error {
 			return err
 		}
 	}
-	if at < r.omit && at-r.added >= settle+4*r.least && r.short(rate) {
+	if at < r.omit && at-r.added >= settle+4*r.least && r.room(rate) >= halfFull {
 		return r.double(ctx, at)
 	}
 	return nil
 }
 
-// short says whether the windows of the streams may be what limits a rate.
-func (r *run) short(rate float64) bool {
-	room := float64(r.streams) * float64(r.cfg.window(r.way))
-	return rate*r.least.Seconds() >= room/2
+// room is the share of what the windows of all streams allow that a rate is.
+func (r *run) room(rate float64) float64 {
+	return rate * r.least.Seconds() / (float64(r.streams) * float64(r.cfg.window(r.way)))
 }
 
 // double adds as many streams as there are, and leaves out what comes until they
