@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/assay-mux/assay/audit/speedtest/passive"
 )
@@ -33,6 +34,8 @@ func ReadCSV(r io.Reader) (*Document, error) {
 	if err != nil {
 		return nil, csvError(err)
 	}
+	// Spreadsheets put a byte order mark before the first name.
+	head[0] = strings.TrimPrefix(head[0], "\ufeff")
 	columns, err := findColumns(head)
 	if err != nil {
 		return nil, err

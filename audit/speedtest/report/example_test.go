@@ -29,3 +29,23 @@ func Example() {
 	// boaster  overstated   capacity error -9.00, weight error 1.95
 	// network: capacity error -4.12, weight error 0.48
 }
+
+// A study of others, as rows of before and after.
+func ExampleReadCSV() {
+	doc, err := report.ReadCSV(strings.NewReader(`peer,advertised_before_bytes_per_second,advertised_after_bytes_per_second
+a,1000000,1000000
+b,2000000,5000000
+`))
+	if err != nil {
+		panic(err)
+	}
+	c := report.Analyse(doc, report.DefaultOptions()).Change
+	fmt.Printf("%d peers, %+.0f %% discovered\n", c.N, c.Discovered*100)
+	// Output: 2 peers, +100 % discovered
+}
+
+// Ranks, and not sizes, are correlated: one huge peer does not decide it.
+func ExampleSpearman() {
+	fmt.Printf("%.1f\n", report.Spearman([]float64{1, 2, 3, 1000}, []float64{0, 5, 5, 6}))
+	// Output: 0.9
+}
