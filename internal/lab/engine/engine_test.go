@@ -50,7 +50,7 @@ faults:
 func TestRepeats(t *testing.T) {
 	a, b := run(t, crowd, engine.Options{Seed: 3}), run(t, crowd, engine.Options{Seed: 3})
 	if len(a.Transfers) != len(b.Transfers) || len(a.Events) != len(b.Events) {
-		t.Fatalf("%d and %d transfers, %d and %d events", len(a.Transfers), len(b.Transfers), len(a.Events), len(b.Events))
+		t.Fatalf("%d and %d transfers, events\n%v\n%v", len(a.Transfers), len(b.Transfers), a.Events, b.Events)
 	}
 	for i, x := range a.Transfers {
 		y := b.Transfers[i]

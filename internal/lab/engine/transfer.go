@@ -93,6 +93,7 @@ func (t *transfer) body(st *yamux.Stream) error {
 	buf := make([]byte, chunk)
 	for want := t.want(); t.got.Load() < want; {
 		n, err := st.Read(buf[:min(int64(len(buf)), want-t.got.Load())])
+		t.w.handed(t.conn.a.index)
 		now := t.w.now()
 		if n > 0 && t.cause.Load() == nil {
 			t.arrived(now, buf[:n])

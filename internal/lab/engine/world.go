@@ -212,26 +212,30 @@ func (w *world) connection(c ranking.Conn) *connection {
 	return w.conns[c]
 }
 
-// unfrozen returns at once unless the process is frozen, and then a moment after
-// awake does: our timers fire before what waits in the sockets is read, each socket
-// at its own moment. The other order would be kinder.
-func (w *world) unfrozen(socket int) {
-	for {
-		left := time.Duration(w.frozenUntil.Load()) - w.now()
-		if left <= 0 {
-			return
-		}
-		if !pause(left+time.Duration(1+socket)*10*apart, w.ctx.Done()) {
-			return
-		}
-	}
-}
+// What happens after a freeze happens in this order, for a run to repeat: timers
+// fire, then what waits in the sockets is read, then the application sees it. It is
+// the least kind order of those that a process may have.
+const (
+	socketsAfter     = 10 * apart
+	applicationAfter = 10 * time.Millisecond
+)
 
 // awake returns at once unless the process is frozen, and then after that.
-func (w *world) awake() {
+func (w *world) awake() { w.awakeAfter(0) }
+
+// unfrozen is when a socket is read, each at its own moment.
+func (w *world) unfrozen(socket int) { w.awakeAfter(socketsAfter + time.Duration(socket)*apart) }
+
+// handed is when the application sees what was read from a socket.
+func (w *world) handed(socket int) { w.awakeAfter(applicationAfter + time.Duration(socket)*apart) }
+
+// awakeAfter returns at once unless the process is frozen or was until less than a
+// time ago, and then after that time.
+func (w *world) awakeAfter(d time.Duration) {
 	for {
-		left := time.Duration(w.frozenUntil.Load()) - w.now()
-		if left <= 0 || !pause(left, w.ctx.Done()) {
+		until := time.Duration(w.frozenUntil.Load())
+		left := until + d - w.now()
+		if until == 0 || left <= 0 || !pause(left, w.ctx.Done()) {
 			return
 		}
 	}
