@@ -3,6 +3,9 @@ package lab
 import (
 	"sync"
 	"time"
+
+	"github.com/assay-mux/assay/internal/lab/ring"
+	"github.com/assay-mux/assay/internal/lab/shape"
 )
 
 // Bottleneck is a serializer that several links go through, each behind its own:
@@ -21,7 +24,7 @@ type Bottleneck struct {
 	// mu guards all below and all of each half that goes through. It is held for
 	// moments only.
 	mu    sync.Mutex
-	line  line
+	line  shape.Line
 	clock int64   // the tag of the last segment sent
 	busy  []*half // those with segments that wait, in no order
 	made  int     // halves ever
@@ -32,7 +35,7 @@ type Bottleneck struct {
 // synctest bubble it must stay in it.
 func NewBottleneck(rate BitRate, changes ...Change) *Bottleneck {
 	l := Link{Rate: rate, Changes: changes}.normal(0)
-	return &Bottleneck{base: time.Now(), line: newLine(l, l.course(0))}
+	return &Bottleneck{base: time.Now(), line: shape.NewLine(l.course(0), 0, 0)}
 }
 
 // queued is a segment that waits for the bottleneck, or before it for its window.
@@ -43,7 +46,7 @@ type queued struct {
 
 // queue is what a half has waiting at its bottleneck.
 type queue struct {
-	segs fifo[queued]
+	segs ring.Queue[queued]
 	id   int // by age, which settles what would be equal
 
 	// Of the first segment:
@@ -54,8 +57,8 @@ type queue struct {
 
 // enter takes a segment of n bytes that h has written at now. Needs mu.
 func (b *Bottleneck) enter(h *half, now time.Duration, n int) {
-	h.queue.segs.push(queued{now, n})
-	if h.queue.segs.len() == 1 {
+	h.queue.segs.Push(queued{now, n})
+	if h.queue.segs.Len() == 1 {
 		b.busy = append(b.busy, h)
 		b.head(h)
 	}
@@ -64,7 +67,7 @@ func (b *Bottleneck) enter(h *half, now time.Duration, n int) {
 // head makes the next segment of h one that waits for its turn. Needs mu.
 func (b *Bottleneck) head(h *half) {
 	q := &h.queue
-	q.ready, q.lost = h.shape.ready(q.segs.front().written, q.segs.front().n)
+	q.ready, q.lost = h.shape.Ready(q.segs.Front().written, q.segs.Front().n)
 	q.tag = max(q.tag, b.clock)
 }
 
@@ -86,7 +89,7 @@ func (b *Bottleneck) start() time.Duration {
 	for _, h := range b.busy {
 		first = min(first, h.queue.ready)
 	}
-	return max(first, b.line.free)
+	return max(first, b.line.Free())
 }
 
 // next is whose turn it is at an instant at which someone is ready. Needs mu.
@@ -106,18 +109,18 @@ func (q *queue) before(o *queue) bool {
 // serve sends the first segment of h. Needs mu.
 func (b *Bottleneck) serve(h *half, start time.Duration) {
 	q := &h.queue
-	n := q.segs.pop().n
+	n := q.segs.Pop().n
 	b.clock = q.tag
-	q.tag += int64(onWire(n, q.lost))
-	left := b.line.send(start, onWire(n, q.lost))
-	h.arrive(h.shape.pass(left, n, q.lost), n)
-	if q.segs.len() > 0 {
+	q.tag += int64(shape.OnWire(n, q.lost))
+	left := b.line.Send(start, shape.OnWire(n, q.lost))
+	h.arrive(h.shape.Pass(left, n, q.lost), n)
+	if q.segs.Len() > 0 {
 		b.head(h)
 		return
 	}
 	b.remove(h)
 	if h.writeClosed {
-		h.fin = h.shape.fin(h.closed)
+		h.fin = h.shape.Fin(h.closed)
 	}
 }
 
@@ -135,7 +138,6 @@ func (b *Bottleneck) remove(h *half) {
 // earliest: later than when it is decided. Needs mu and such a segment.
 func (b *Bottleneck) earliest(h *half) time.Duration {
 	q := &h.queue
-	start := max(q.ready, b.line.free)
-	end := b.line.rates.end(start, float64(q.segs.front().n))
-	return max(end+h.shape.ahead.shortest(), h.shape.reach, start+1)
+	start := max(q.ready, b.line.Free())
+	return max(h.shape.Soonest(b.line.Next(start, q.segs.Front().n)), start+1)
 }

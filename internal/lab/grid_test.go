@@ -29,60 +29,6 @@ func grid(f func(rtt time.Duration, rate BitRate, n int)) {
 	}
 }
 
-// transfer is what n bytes take over a shaper when a request for them leaves at
-// an instant, from there to the last byte.
-func transfer(s *shaper, at time.Duration, n int) time.Duration {
-	last := at
-	for left := n; left > 0; left -= s.link.MSS {
-		last = s.send(at+s.back.delay(at), min(left, s.link.MSS)).at
-	}
-	return last - at
-}
-
-// fine is a link of segments so small that it is what the formula takes it for:
-// a flow, and not steps.
-func fine(rate BitRate, rtt time.Duration) Link {
-	return Link{Rate: rate, OneWay: rtt / 2, SlowStart: true, IdleRestart: true, MSS: 100}
-}
-
-// windowLeft is the window once all is acknowledged, of a copy.
-func windowLeft(s shaper, rtt time.Duration) int {
-	s.acks.ring = append([]ack(nil), s.acks.ring...)
-	s.ready(s.free+rtt, 0)
-	return s.cwnd
-}
-
-// TestGridFine: the model is the closed formula, cold and warm, within 2 % all
-// over the grid. Warm starts from the window that the first transfer left, and
-// from a half and a quarter of it after as many timeouts.
-func TestGridFine(t *testing.T) {
-	worst := 0.0
-	check := func(what string, got time.Duration, n, window float64, rate BitRate, rtt time.Duration) {
-		want, _ := coldStart(n, window, rate, rtt)
-		off := got.Seconds()/want.Seconds() - 1
-		worst = max(worst, math.Abs(off))
-		if math.Abs(off) > 0.02 {
-			t.Errorf("%s, %v, %.0f Mbit/s, %.0f B: %v, formula %v, off by %+.2f %%", what, rtt, rate/Mbit, n, got, want, 100*off)
-		}
-	}
-	grid(func(rtt time.Duration, rate BitRate, n int) {
-		s := shaperOf(fine(rate, rtt), rtt/2)
-		took := transfer(&s, 0, n)
-		check("cold", took, float64(n), DefaultInitialWindow, rate, rtt)
-		left := windowLeft(s, rtt)
-		for halves := range 3 {
-			// The last acknowledgement is in, and so many timeouts have passed.
-			at := s.free + rtt + time.Millisecond + time.Duration(halves)*(minRTO+rtt)
-			warm := s
-			warm.acks.ring = append([]ack(nil), s.acks.ring...)
-			took := transfer(&warm, at-rtt/2, n)
-			window := max(DefaultInitialWindow, math.Floor(float64(left)/math.Exp2(float64(halves))))
-			check("warm", took, float64(n), window, rate, rtt)
-		}
-	})
-	t.Logf("at worst off by %.2f %%", 100*worst)
-}
-
 // TestGridSegments: with segments of Ethernet's size and through a Conn, the
 // link is the formula and one segment's time for each round that waits: the
 // first acknowledgement comes when the first segment is in whole, and the first

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/assay-mux/assay/internal/lab/ring"
+	"github.com/assay-mux/assay/internal/lab/shape"
 )
 
 // never is an instant after all others.
@@ -23,6 +26,7 @@ type segment struct {
 // Safe for concurrent use.
 type half struct {
 	base   time.Time   // instants are offsets from it
+	link   Link        // normal
 	shared *Bottleneck // nil if there is none
 
 	// mu guards all below, and is the bottleneck's if there is one. It is held
@@ -37,10 +41,10 @@ type half struct {
 	reading  alarm
 	blocked  alarm
 
-	shape shaper
+	shape shape.Shaper
 	queue queue // those whose arrival is not decided yet
-	segs  fifo[segment]
-	bytes byteRing // those of segs and queue
+	segs  ring.Queue[segment]
+	bytes ring.Bytes // those of segs and queue
 
 	busy        bool          // a Write has its turn, so that each is contiguous
 	writeClosed bool          // no Write any more
@@ -53,13 +57,13 @@ type half struct {
 // newHalf begins a direction at an instant, of which back is the other. Both
 // are normal.
 func newHalf(l, back Link, now time.Time, way uint64) *half {
-	h := &half{base: now, shared: l.Bottleneck, readBy: never, writeBy: never, fin: never, reset: never}
+	h := &half{base: now, link: l, shared: l.Bottleneck, readBy: never, writeBy: never, fin: never, reset: never}
 	h.mu = &h.own
 	if h.shared != nil {
 		h.share()
 	}
 	born := now.Sub(h.base)
-	h.shape = newShaper(l, l.course(born), back.course(born), way)
+	h.shape = shape.New(l.config(way), l.course(born), back.course(born))
 	h.readable.L, h.writable.L = h.mu, h.mu
 	h.reading, h.blocked = newAlarm(&h.readable), newAlarm(&h.writable)
 	return h
@@ -105,12 +109,12 @@ func (h *half) take(now time.Duration, p []byte) (int, error) {
 		return 0, net.ErrClosed
 	case h.readBy <= now:
 		return 0, os.ErrDeadlineExceeded
-	case h.segs.len() == 0 && h.fin <= now:
+	case h.segs.Len() == 0 && h.fin <= now:
 		return 0, io.EOF
 	}
 	n := h.claim(now, len(p))
 	if n > 0 {
-		h.bytes.read(p[:n])
+		h.bytes.Read(p[:n])
 		h.writable.Broadcast()
 	}
 	return n, nil
@@ -120,12 +124,12 @@ func (h *half) take(now time.Duration, p []byte) (int, error) {
 // returns how many. Needs mu.
 func (h *half) claim(now time.Duration, limit int) int {
 	n := 0
-	for n < limit && h.segs.len() > 0 && h.segs.front().arrive <= now {
-		s := h.segs.front()
+	for n < limit && h.segs.Len() > 0 && h.segs.Front().arrive <= now {
+		s := h.segs.Front()
 		k := min(limit-n, s.n)
 		n += k
 		if s.n -= k; s.n == 0 {
-			h.segs.pop()
+			h.segs.Pop()
 		}
 	}
 	return n
@@ -133,12 +137,12 @@ func (h *half) claim(now time.Duration, limit int) int {
 
 // nextEvent is when a reader has something to see, at the earliest. Needs mu.
 func (h *half) nextEvent() time.Duration {
-	waits := h.queue.segs.len() > 0
+	waits := h.queue.segs.Len() > 0
 	switch {
-	case h.segs.len() > 0 && waits && h.shape.hole.open: // which what waits may repair
-		return min(h.segs.front().arrive, h.shared.earliest(h))
-	case h.segs.len() > 0:
-		return h.segs.front().arrive
+	case h.segs.Len() > 0 && waits && h.shape.Waits(): // which what waits may repair
+		return min(h.segs.Front().arrive, h.shared.earliest(h))
+	case h.segs.Len() > 0:
+		return h.segs.Front().arrive
 	case waits:
 		return h.shared.earliest(h)
 	}
@@ -186,17 +190,17 @@ func (h *half) put(now time.Duration, p []byte) int {
 		h.discard(now, len(p))
 		return len(p)
 	}
-	wake := h.bytes.len() == 0
-	n, room := 0, h.shape.link.Buffer-h.bytes.len()
+	wake := h.bytes.Len() == 0
+	n, room := 0, h.link.Buffer-h.bytes.Len()
 	for n < len(p) {
-		k := min(h.shape.link.MSS, len(p)-n, h.shape.link.Buffer)
+		k := min(h.link.MSS, len(p)-n, h.link.Buffer)
 		if k > room {
 			break
 		}
 		h.send(now, k)
 		n, room = n+k, room-k
 	}
-	h.bytes.write(p[:n])
+	h.bytes.Write(p[:n])
 	if wake && n > 0 {
 		h.readable.Broadcast()
 	}
@@ -209,26 +213,26 @@ func (h *half) send(now time.Duration, n int) {
 		h.shared.enter(h, now, n)
 		return
 	}
-	h.arrive(h.shape.send(now, n), n)
+	h.arrive(h.shape.Send(now, n), n)
 }
 
 // arrive takes in when a segment of n bytes can be read. Needs mu.
-func (h *half) arrive(a arrival, n int) {
-	if a.also > 0 {
+func (h *half) arrive(a shape.Arrival, n int) {
+	if a.Also > 0 {
 		h.amend(a)
 	}
-	h.segs.push(segment{a.at, n})
+	h.segs.Push(segment{a.At, n})
 }
 
 // amend moves what waited for a repair to where that turns out to be: sooner than
 // the timer, mostly, which had been assumed. None of it has been read, for the timer
 // has not gone off. Needs mu.
-func (h *half) amend(a arrival) {
+func (h *half) amend(a shape.Arrival) {
 	sooner := false
-	for i := range min(a.also, h.segs.len()) {
-		s := h.segs.last(i)
-		sooner = sooner || s.arrive > a.at
-		s.arrive = a.at
+	for i := range min(a.Also, h.segs.Len()) {
+		s := h.segs.Last(i)
+		sooner = sooner || s.arrive > a.At
+		s.arrive = a.At
 	}
 	if sooner {
 		h.readable.Broadcast()
@@ -239,13 +243,13 @@ func (h *half) amend(a arrival) {
 // it, and the refusal travels back. Needs mu.
 func (h *half) discard(now time.Duration, n int) {
 	if n > 0 && h.reset == never {
-		h.refuse(h.shape.send(now, min(n, h.shape.link.MSS)).at)
+		h.refuse(h.shape.Send(now, min(n, h.link.MSS)).At)
 	}
 }
 
 // refuse tells the writer of a reader that closed, from an instant at the reader.
 // Needs mu.
-func (h *half) refuse(at time.Duration) { h.reset = at + h.shape.back.delay(at) }
+func (h *half) refuse(at time.Duration) { h.reset = h.shape.Back(at) }
 
 // waitWritable waits for room, a turn, a deadline or an end. Needs mu.
 func (h *half) waitWritable() {
@@ -263,8 +267,8 @@ func (h *half) closeWrite() bool {
 	}
 	h.writeClosed = true
 	h.closed = h.now()
-	if h.queue.segs.len() == 0 {
-		h.fin = h.shape.fin(h.closed)
+	if h.queue.segs.Len() == 0 {
+		h.fin = h.shape.Fin(h.closed)
 	}
 	h.blocked.stop()
 	h.readable.Broadcast()
@@ -282,14 +286,14 @@ func (h *half) closeRead() bool {
 	}
 	now := h.now()
 	h.readClosed = true
-	if h.bytes.len() > 0 {
+	if h.bytes.Len() > 0 {
 		h.refuse(max(now, h.nextEvent()))
 	}
-	if h.queue.segs.len() > 0 {
+	if h.queue.segs.Len() > 0 {
 		h.shared.remove(h)
-		h.queue.segs = fifo[queued]{}
+		h.queue.segs = ring.Queue[queued]{}
 	}
-	h.segs, h.bytes = fifo[segment]{}, byteRing{}
+	h.segs, h.bytes = ring.Queue[segment]{}, ring.Bytes{}
 	h.reading.stop()
 	h.readable.Broadcast()
 	h.writable.Broadcast()

@@ -2,37 +2,27 @@ package lab
 
 import (
 	"errors"
-	"math"
 	"time"
+
+	"github.com/assay-mux/assay/internal/lab/shape"
 )
 
 // BitRate is a rate in bits per second. Zero means no limit.
-type BitRate float64
+type BitRate = shape.BitRate
 
 // Units of BitRate, decimal as network links count.
 const (
-	Kbit BitRate = 1e3
-	Mbit BitRate = 1e6
-	Gbit BitRate = 1e9
+	Kbit = shape.Kbit
+	Mbit = shape.Mbit
+	Gbit = shape.Gbit
 )
 
-// Time is how long the rate takes over n bytes: zero where there is no limit.
-func (r BitRate) Time(n int) time.Duration {
-	return r.time(float64(n))
-}
+// Change is a step in what a link is: from an instant on it has this rate and
+// this delay, until the next.
+type Change = shape.Change
 
-// time is Time of bytes and parts of bytes.
-func (r BitRate) time(bytes float64) time.Duration {
-	if r <= 0 {
-		return 0
-	}
-	return time.Duration(min(math.Round(bytes*8/float64(r)*float64(time.Second)), float64(longest)))
-}
-
-// Bytes is how many bytes the rate moves in d: zero where there is no limit.
-func (r BitRate) Bytes(d time.Duration) float64 {
-	return max(0, float64(r)/8*d.Seconds())
-}
+// Loss says how segments are lost: at random, in bursts, or both.
+type Loss = shape.Loss
 
 // Defaults of Link, each used where the field is zero.
 const (
@@ -59,11 +49,6 @@ const (
 	// maxDefaultBuffer bounds the memory that a careless rate can ask for.
 	// A larger Buffer may still be set by hand.
 	maxDefaultBuffer = 256 << 20
-
-	// minRTO is the part of the retransmission timeout that the round trip
-	// does not explain (Linux's TCP_RTO_MIN). An idle window halves once per
-	// minRTO plus RTT.
-	minRTO = 200 * time.Millisecond
 )
 
 // ErrBadLink is what Link.Validate wraps: a field out of its range.
@@ -137,7 +122,7 @@ type Link struct {
 // field out of range as zero; code that reads links from people asks first.
 // The error wraps ErrBadLink.
 func (l Link) Validate() error {
-	good := l.Rate.valid() && l.Peak.valid() && l.Loss.valid() && validChanges(l.Changes) &&
+	good := l.Rate.Valid() && l.Peak.Valid() && l.Loss.Valid() && shape.ValidChanges(l.Changes) &&
 		min(l.OneWay, l.Jitter) >= 0 && min(l.InitialWindow, l.Buffer, l.MSS, l.Burst) >= 0
 	if !good {
 		return ErrBadLink
@@ -145,32 +130,18 @@ func (l Link) Validate() error {
 	return nil
 }
 
-// valid is false for a NaN too.
-func (r BitRate) valid() bool { return r >= 0 && !math.IsInf(float64(r), 0) }
-
-func validChanges(changes []Change) bool {
-	var last time.Duration
-	for _, c := range changes {
-		if c.At < last || c.OneWay < 0 || !c.Rate.valid() {
-			return false
-		}
-		last = c.At
-	}
-	return true
-}
-
 // normal fills the defaults in, given the delay of the way back.
 func (l Link) normal(back time.Duration) Link {
-	if !l.Rate.valid() {
+	if !l.Rate.Valid() {
 		l.Rate = 0
 	}
-	if !l.Peak.valid() {
+	if !l.Peak.Valid() {
 		l.Peak = 0
 	}
-	if !l.Loss.valid() {
+	if !l.Loss.Valid() {
 		l.Loss = Loss{}
 	}
-	if !validChanges(l.Changes) {
+	if !shape.ValidChanges(l.Changes) {
 		l.Changes = nil
 	}
 	l.OneWay, l.Jitter, l.Burst = max(l.OneWay, 0), max(l.Jitter, 0), max(l.Burst, 0)
@@ -180,12 +151,25 @@ func (l Link) normal(back time.Duration) Link {
 	return l
 }
 
+// course is the link over time, for one made at an instant.
+func (l Link) course(born time.Duration) shape.Course {
+	return shape.NewCourse(l.Rate, l.OneWay, l.Changes, born)
+}
+
+// config is what a normal link asks of its shaper.
+func (l Link) config(way uint64) shape.Config {
+	return shape.Config{
+		SlowStart: l.SlowStart, IdleRestart: l.IdleRestart, InitialWindow: l.InitialWindow, MSS: l.MSS,
+		Jitter: l.Jitter, Loss: l.Loss, Burst: l.Burst, Peak: l.Peak, Seed: l.Seed, Way: way,
+	}
+}
+
 // buffer is the default send buffer, in bytes.
 func (l Link) buffer(back time.Duration) int {
 	ways := l.course(0)
-	rate := ways.fastest()
+	rate := ways.Fastest()
 	if l.Bottleneck != nil {
-		rate = slower(rate, l.Bottleneck.line.rates.fastest())
+		rate = slower(rate, l.Bottleneck.line.Fastest())
 	}
 	if rate == 0 {
 		return unlimitedBuffer

@@ -1,6 +1,7 @@
-package lab
+package shape
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 // plain is the model of a link that has a rate, a delay and a window, and
 // nothing else, by itself: what the shaper must be where all else is zero.
 type plain struct {
-	link         Link
+	link         direction
 	rtt          time.Duration
 	free, let    time.Duration
 	cwnd, flight int
@@ -62,9 +63,10 @@ func (s *plain) acknowledge() {
 // from, with losses that are none, and where a change changes nothing.
 func TestPlainLinkIsAsItWas(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		link := someLink(rt)
+		link := someWay(rt)
 		back := time.Duration(rapid.IntRange(0, 100).Draw(rt, "way back")) * time.Millisecond
-		normal := link.normal(back)
+		normal := link
+		normal.MSS, normal.InitialWindow = cmp.Or(link.MSS, DefaultMSS), cmp.Or(link.InitialWindow, DefaultInitialWindow)
 		want := plain{link: normal, rtt: link.OneWay + back, cwnd: normal.InitialWindow}
 		same := link
 		same.Seed, same.Loss.Length, same.Peak = 7, 4, Mbit
@@ -76,14 +78,14 @@ func TestPlainLinkIsAsItWas(t *testing.T) {
 			now += time.Duration(rapid.IntRange(0, 50).Draw(rt, "pause")) * time.Millisecond
 			n := rapid.IntRange(1, normal.MSS).Draw(rt, "size")
 			at := want.send(now, n)
-			for i, s := range []*shaper{&zero, &idle} {
-				if got := s.send(now, n); got != (arrival{at: at}) {
+			for i, s := range []*Shaper{&zero, &idle} {
+				if got := s.Send(now, n); got != (Arrival{At: at}) {
 					rt.Fatalf("shaper %d: written at %v arrives at %+v, want %v", i, now, got, at)
 				}
 			}
 			// A segment that is cut in two by a step is rounded twice.
-			if got := steps.send(now, n); (got.at - at).Abs() > time.Microsecond {
-				rt.Fatalf("with a step: written at %v arrives at %v, want %v", now, got.at, at)
+			if got := steps.Send(now, n); (got.At - at).Abs() > time.Microsecond {
+				rt.Fatalf("with a step: written at %v arrives at %v, want %v", now, got.At, at)
 			}
 		}
 	})

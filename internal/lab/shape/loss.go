@@ -1,4 +1,4 @@
-package lab
+package shape
 
 import (
 	"math/rand/v2"
@@ -50,7 +50,8 @@ func (l Loss) inside() float64 {
 	return l.Bursts / (l.Bursts + 1/l.Length)
 }
 
-func (l Loss) valid() bool {
+// Valid tells whether every field is in its range.
+func (l Loss) Valid() bool {
 	return l.Rate >= 0 && l.Rate < 1 && l.Bursts >= 0 && l.Bursts < 1 &&
 		l.Within >= 0 && l.Within <= 1 && (l.Length == 0 || l.Length >= 1) && l.Length < 1e9
 }
@@ -76,11 +77,11 @@ type luck struct {
 	spread time.Duration
 }
 
-func newLuck(l Link, way uint64) luck {
+func newLuck(l Config) luck {
 	u := luck{loss: l.Loss.normal(), spread: l.Jitter}
 	u.losing = l.Loss.Rate > 0 || l.Loss.Bursts > 0
 	if u.losing || u.spread > 0 {
-		u.dice = rand.New(rand.NewPCG(l.Seed, way))
+		u.dice = rand.New(rand.NewPCG(l.Seed, l.Way))
 	}
 	return u
 }

@@ -1,4 +1,4 @@
-package lab
+package shape
 
 import "time"
 
@@ -50,7 +50,7 @@ func (r *roundTrip) sample(d time.Duration) {
 func (r *roundTrip) timeout() time.Duration { return r.mean + max(minRTO, 4*r.deviation) }
 
 // lose takes a lost segment in. If nothing else happens, the timer repairs it.
-func (s *shaper) lose(n int) {
+func (s *Shaper) lose(n int) {
 	h := &s.hole
 	if !h.open {
 		timeout := s.trip.timeout()
@@ -64,14 +64,14 @@ func (s *shaper) lose(n int) {
 }
 
 // there is when what leaves at an instant is at the other end.
-func (s *shaper) there(left time.Duration) time.Duration {
-	return max(s.reach, left+s.ahead.delay(left))
+func (s *Shaper) there(left time.Duration) time.Duration {
+	return max(s.reach, left+s.ahead.Delay(left))
 }
 
 // follow takes in a segment that arrives behind an open hole and is acknowledged
 // at an instant. The third one lets the sender repair the hole, unless the timer
 // was first: how many segments before this one can be read with it.
-func (s *shaper) follow(acked time.Duration) (also int) {
+func (s *Shaper) follow(acked time.Duration) (also int) {
 	h := &s.hole
 	h.segments++
 	h.behind++
@@ -86,19 +86,19 @@ func (s *shaper) follow(acked time.Duration) (also int) {
 	}
 	s.held = max(h.before, s.there(resent))
 	switch {
-	case !s.link.SlowStart:
+	case !s.config.SlowStart:
 	case resent > acked:
 		s.collapse(resent)
 	default:
-		s.acks.push(ack{at: acked, n: h.lost, cut: true, first: h.first})
+		s.acks.Push(ack{at: acked, n: h.lost, cut: true, first: h.first})
 	}
 	return h.segments - 1
 }
 
 // expired ends a hole by its timer.
-func (s *shaper) expired() {
+func (s *Shaper) expired() {
 	s.hole.open = false
-	if s.link.SlowStart {
+	if s.config.SlowStart {
 		s.collapse(s.hole.repaired)
 	}
 }
@@ -106,19 +106,19 @@ func (s *shaper) expired() {
 // collapse is what a timeout does to the window: nothing more leaves until a
 // retransmission at an instant is acknowledged, and then two segments do. All that
 // was in flight is acknowledged with it.
-func (s *shaper) collapse(resent time.Duration) {
+func (s *Shaper) collapse(resent time.Duration) {
 	there := s.there(resent)
-	s.let = max(s.let, there+s.back.delay(there))
+	s.let = max(s.let, there+s.back.Delay(there))
 	s.lower()
-	s.cwnd = min(s.cwnd, 2*s.link.MSS)
+	s.cwnd = min(s.cwnd, 2*s.config.MSS)
 	s.flight = 0
-	s.acks.clear()
+	s.acks.Clear()
 }
 
 // lower takes the window to what a loss leaves of it, and remembers it as where
 // slow start ends. What is in flight by now can't lower it again.
-func (s *shaper) lower() {
-	s.threshold = max(int(lossShare*float64(s.cwnd)), 2*s.link.MSS)
+func (s *Shaper) lower() {
+	s.threshold = max(int(lossShare*float64(s.cwnd)), 2*s.config.MSS)
 	s.cwnd = s.threshold
 	s.cut = s.used.sent
 }

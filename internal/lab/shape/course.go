@@ -1,4 +1,4 @@
-package lab
+package shape
 
 import (
 	"math"
@@ -25,13 +25,13 @@ type Change struct {
 	OneWay time.Duration
 }
 
-// course is a link's steps in order of time. The first holds from the beginning.
-type course []Change
+// Course is a link's steps in order of time. The first holds from the beginning.
+type Course []Change
 
-// course is where the link starts and its changes, for a link made at an instant.
-func (l Link) course(born time.Duration) course {
-	c := course{{Rate: l.Rate, OneWay: l.OneWay}}
-	for _, s := range l.Changes {
+// NewCourse is where a link starts and its changes, for one made at an instant.
+func NewCourse(rate BitRate, oneWay time.Duration, changes []Change, born time.Duration) Course {
+	c := Course{{Rate: rate, OneWay: oneWay}}
+	for _, s := range changes {
 		s.At += born
 		c = append(c, s)
 	}
@@ -39,24 +39,24 @@ func (l Link) course(born time.Duration) course {
 }
 
 // step is the index of the step in force at t.
-func (c course) step(t time.Duration) int {
+func (c Course) step(t time.Duration) int {
 	return sort.Search(len(c)-1, func(i int) bool { return c[i+1].At > t })
 }
 
-// delay is the delay of what leaves at t. Most links have one step, and this is
+// Delay is the delay of what leaves at t. Most links have one step, and this is
 // asked for each segment.
-func (c course) delay(t time.Duration) time.Duration {
+func (c Course) Delay(t time.Duration) time.Duration {
 	if len(c) == 1 {
 		return c[0].OneWay
 	}
 	return c.later(t)
 }
 
-// later is delay among several steps.
-func (c course) later(t time.Duration) time.Duration { return c[c.step(t)].OneWay }
+// later is Delay among several steps.
+func (c Course) later(t time.Duration) time.Duration { return c[c.step(t)].OneWay }
 
-// shortest is the least delay there ever is.
-func (c course) shortest() time.Duration {
+// Shortest is the least delay there ever is.
+func (c Course) Shortest() time.Duration {
 	least := c[0].OneWay
 	for _, s := range c[1:] {
 		least = min(least, s.OneWay)
@@ -64,8 +64,8 @@ func (c course) shortest() time.Duration {
 	return least
 }
 
-// fastest is the highest rate there ever is: zero if one of them has no limit.
-func (c course) fastest() BitRate {
+// Fastest is the highest rate there ever is: zero if one of them has no limit.
+func (c Course) Fastest() BitRate {
 	var most BitRate
 	for _, s := range c {
 		if s.Rate == 0 {
@@ -76,16 +76,16 @@ func (c course) fastest() BitRate {
 	return most
 }
 
-// end is when so many bytes are sent that begin at an instant.
-func (c course) end(from time.Duration, bytes float64) time.Duration {
+// End is when so many bytes are sent that begin at an instant.
+func (c Course) End(from time.Duration, bytes float64) time.Duration {
 	if len(c) == 1 {
 		return from + c[0].Rate.time(bytes)
 	}
 	return c.through(from, bytes)
 }
 
-// through is end over several steps.
-func (c course) through(from time.Duration, bytes float64) time.Duration {
+// through is End over several steps.
+func (c Course) through(from time.Duration, bytes float64) time.Duration {
 	for i := c.step(from); ; i++ {
 		if c[i].Rate == 0 {
 			return from
@@ -99,8 +99,8 @@ func (c course) through(from time.Duration, bytes float64) time.Duration {
 	}
 }
 
-// bytes is how many can be sent between two instants.
-func (c course) bytes(from, to time.Duration) float64 {
+// Bytes is how many can be sent between two instants.
+func (c Course) Bytes(from, to time.Duration) float64 {
 	sum := 0.0
 	for i := c.step(from); from < to; i++ {
 		if c[i].Rate == 0 {

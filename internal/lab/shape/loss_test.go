@@ -1,4 +1,4 @@
-package lab
+package shape
 
 import (
 	"math"
@@ -28,7 +28,7 @@ func (s *fates) Uint64() uint64 {
 // one that is not, in the order of the draws: each segment; after the first that
 // is lost, the retransmission by the timer; after the third behind it the fast one. Blanks
 // are for the eye.
-func lose(s *shaper, text string) {
+func lose(s *Shaper, text string) {
 	var d fates
 	for _, c := range strings.ReplaceAll(text, " ", "") {
 		d.lost = append(d.lost, c == 'x')
@@ -38,20 +38,20 @@ func lose(s *shaper, text string) {
 
 // lossy is a path on which a segment takes 1 ms and its acknowledgement is back
 // 100 ms later; the window is of 100 segments.
-var lossy = Link{
+var lossy = direction{
 	Rate: 8 * Mbit, OneWay: 50 * time.Millisecond, MSS: 1000, SlowStart: true, InitialWindow: 100_000,
 }
 
 const ms = time.Millisecond
 
 // arrivals are when n segments arrive that are written at once, repairs included.
-func arrivals(s *shaper, now time.Duration, n int) (at []time.Duration) {
+func arrivals(s *Shaper, now time.Duration, n int) (at []time.Duration) {
 	for range n {
-		a := s.send(now, 1000)
-		for i := range a.also {
-			at[len(at)-1-i] = a.at
+		a := s.Send(now, 1000)
+		for i := range a.Also {
+			at[len(at)-1-i] = a.At
 		}
-		at = append(at, a.at)
+		at = append(at, a.At)
 	}
 	return at
 }
@@ -71,7 +71,7 @@ func TestFastRecovery(t *testing.T) {
 			t.Errorf("segment %d arrives at %v, want %v", i, got, want)
 		}
 	}
-	s.ready(300*ms, 1000)
+	s.Ready(300*ms, 1000)
 	// What is acknowledged behind the loss opens it by half a segment a round trip.
 	if got := s.cwnd; got < 70_000 || got > 70_600 {
 		t.Errorf("window %d, want 0.7 of 100000 and little more", got)
@@ -87,13 +87,13 @@ func TestOneCutInAWindow(t *testing.T) {
 	s := shaperOf(lossy, 50*ms)
 	lose(&s, "..x. .... ..x. .... ......x")
 	arrivals(&s, 0, 30)
-	s.ready(time.Second, 1)
+	s.Ready(time.Second, 1)
 	if s.cwnd < 70_000 || s.cwnd > 71_000 {
 		t.Errorf("window %d after three losses in a flight, want 70000", s.cwnd)
 	}
 	lose(&s, "..x. .... ..x")
 	arrivals(&s, time.Second, 30)
-	s.ready(2*time.Second, 1)
+	s.Ready(2*time.Second, 1)
 	if s.cwnd < 49_000 || s.cwnd > 51_000 {
 		t.Errorf("window %d after two losses in the next, want 49000", s.cwnd)
 	}
@@ -141,7 +141,7 @@ func TestTimeout(t *testing.T) {
 					t.Errorf("segment %d arrives at %v, before the first at %v", i, got, at[0])
 				}
 			}
-			left, _ := s.ready(20*time.Second+110*ms, 1000)
+			left, _ := s.Ready(20*time.Second+110*ms, 1000)
 			if tt.late == fast {
 				if s.cwnd < 70_000 {
 					t.Errorf("window %d after a fast recovery", s.cwnd)
@@ -149,7 +149,7 @@ func TestTimeout(t *testing.T) {
 				return
 			}
 			if tt.behind < 3 { // the timer has not gone off yet
-				s.ready(at[0]+50*ms, 1000)
+				s.Ready(at[0]+50*ms, 1000)
 			} else if least := at[0] + 50*ms; left < least {
 				t.Errorf("the next leaves at %v, before the repair is acknowledged at %v", left, least)
 			}
@@ -217,7 +217,7 @@ func TestMean(t *testing.T) {
 		if got := tt.loss.Mean(); math.Abs(got-tt.mean) > tt.mean*0.01 {
 			t.Errorf("%+v: mean %.5f, want %.5f", tt.loss, got, tt.mean)
 		}
-		u := newLuck(Link{Loss: tt.loss, Seed: 3}, 1)
+		u := newLuck(Config{Loss: tt.loss, Seed: 3})
 		const n = 2_000_000
 		lost, runs, last := 0, 0, false
 		for range n {
@@ -242,12 +242,12 @@ func TestMean(t *testing.T) {
 // TestJitterIsUniform: a segment by itself is late by a share of Jitter that is
 // uniform.
 func TestJitterIsUniform(t *testing.T) {
-	s := shaperOf(Link{OneWay: 50 * ms, Jitter: 20 * ms, Seed: 1}, 0)
+	s := shaperOf(direction{OneWay: 50 * ms, Jitter: 20 * ms, Seed: 1}, 0)
 	const n = 20_000
 	var late []float64
 	for i := range n {
 		now := time.Duration(i) * time.Second
-		late = append(late, (s.send(now, 100).at-now-50*ms).Seconds()/0.020)
+		late = append(late, (s.Send(now, 100).At-now-50*ms).Seconds()/0.020)
 	}
 	slices.Sort(late)
 	for i, got := range late {
@@ -258,12 +258,12 @@ func TestJitterIsUniform(t *testing.T) {
 }
 
 // bulk is the goodput in bytes a second of a long transfer, from after its start.
-func bulk(l Link, n int) float64 {
+func bulk(l direction, n int) float64 {
 	s := shaperOf(l, l.OneWay)
 	var from, to time.Duration
 	for i := range n {
 		// Written as the window opens: a sender's buffer is never empty.
-		to = s.send(s.let, DefaultMSS).at
+		to = s.Send(s.let, DefaultMSS).At
 		if i == n/10 {
 			from = to
 		}
@@ -277,7 +277,7 @@ func bulk(l Link, n int) float64 {
 func TestMathis(t *testing.T) {
 	for _, rtt := range []time.Duration{20 * ms, 100 * ms, 268 * ms} {
 		for _, p := range []float64{0.0005, 0.001, 0.005, 0.01, 0.02, 0.05} {
-			got := bulk(Link{OneWay: rtt / 2, SlowStart: true, Loss: Loss{Rate: p}, Seed: 11}, int(2000/p))
+			got := bulk(direction{OneWay: rtt / 2, SlowStart: true, Loss: Loss{Rate: p}, Seed: 11}, int(2000/p))
 			want := DefaultMSS / rtt.Seconds() * math.Sqrt(1.5/p)
 			least := 0.85
 			if p >= 0.02 {
@@ -295,7 +295,7 @@ func TestMathis(t *testing.T) {
 // so at the same share lost a path with bursts carries more.
 func TestBurstsCostLessThanTheirShare(t *testing.T) {
 	bursts := Loss{Bursts: 0.001, Length: 5}
-	link := Link{OneWay: 50 * ms, SlowStart: true, Seed: 5, Loss: bursts}
+	link := direction{OneWay: 50 * ms, SlowStart: true, Seed: 5, Loss: bursts}
 	inBursts := bulk(link, 1_000_000)
 	link.Loss = Loss{Rate: bursts.Mean()}
 	alone := bulk(link, 1_000_000)
@@ -320,7 +320,7 @@ func TestKernelUnderLoss(t *testing.T) {
 	for _, tt := range tests {
 		var took []time.Duration
 		for seed := range uint64(101) {
-			s := shaperOf(Link{Rate: 100 * Mbit, OneWay: 34500 * time.Microsecond, SlowStart: true, Loss: Loss{Rate: tt.rate}, Seed: seed}, 34500*time.Microsecond)
+			s := shaperOf(direction{Rate: 100 * Mbit, OneWay: 34500 * time.Microsecond, SlowStart: true, Loss: Loss{Rate: tt.rate}, Seed: seed}, 34500*time.Microsecond)
 			took = append(took, transfer(&s, 0, tt.n))
 		}
 		slices.Sort(took)
