@@ -32,6 +32,7 @@ func accuracy(args []string) error {
 		ways = append(ways, kernelstudy.Grid(c)...)
 		if !*lossless {
 			ways = append(ways, kernelstudy.Lossy(c)...)
+			ways = append(ways, kernelstudy.Shallow(c)...)
 		}
 	}
 	ways = kernelstudy.Select(ways, *only, lab.BitRate(*most)*lab.Mbit)
@@ -70,10 +71,10 @@ func tell(runs []kernelstudy.Run, factor float64) bool {
 		fmt.Println(r)
 		met = met && r.Met()
 	}
-	fmt.Println("\nWith loss:")
+	fmt.Println("\nWith loss, of the path's or of a short queue's:")
 	covered, all := kernelstudy.WriteLoss(os.Stdout, runs)
-	fmt.Printf("the error bar has the truth in it in %d of %d\n", covered, all)
-	return met && len(misses) == 0 && covered == all
+	fmt.Printf("the error bar has the truth in it in %d of %d (bar 95 %%)\n", covered, all)
+	return met && len(misses) == 0 && 20*covered >= 19*all
 }
 
 // files writes the figures and the plot.

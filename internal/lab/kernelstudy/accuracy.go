@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/assay-mux/assay/audit"
 	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/internal/lab/kernelpath"
 	"github.com/assay-mux/assay/mux"
@@ -30,7 +31,7 @@ type Fetch struct {
 	Bytes     int64
 	Actual    time.Duration
 	Predicted time.Duration // raw, as the audit holds it against the peer
-	Bar       time.Duration // the prediction's own error bar: twice the standard error of the rate, times the bytes
+	Bar       time.Duration // the prediction's own error bar
 	First     time.Duration // to the first byte
 }
 
@@ -199,9 +200,19 @@ func (m *measuring) fetch(c *client, s State, bytes int64) error {
 	}
 	m.run.Fetches = append(m.run.Fetches, Fetch{
 		Way: m.run.Way, State: s, Bytes: bytes, Actual: t.whole, First: t.first, Predicted: p.Total,
-		Bar: time.Duration(2 * float64(m.run.Reading.Estimation.StandardError) * float64(bytes) * float64(time.Second)),
+		Bar: errorBar(m.run.Reading, p.Total, bytes),
 	})
 	return nil
+}
+
+// errorBar is that within which the audit holds nothing against a peer: two
+// standard errors of the rate times the bytes, as far as it believes in these,
+// and in any case its slack, for what no rate tells of.
+func errorBar(r burst.Reading, claim time.Duration, bytes int64) time.Duration {
+	c := audit.DefaultConfig()
+	rate := 2 * float64(r.Estimation.StandardError) * float64(bytes)
+	slack := c.Slack + time.Duration(c.SlackRTTs*float64(r.BaseRTT))
+	return max(slack, time.Duration(min(rate, c.ErrorBarMax*claim.Seconds())*float64(time.Second)))
 }
 
 // near says whether a round trip is the path's: within 2 ms or 5 %.

@@ -31,7 +31,7 @@ func (f Fetch) covered() bool { return (f.Predicted - f.Actual).Abs() <= f.Bar }
 func judged(runs []Run, st State) (out []Fetch) {
 	for _, r := range runs {
 		for _, f := range r.Fetches {
-			if f.State == st && f.Way.Loss == 0 && f.Way.Rate < informative {
+			if f.State == st && f.Way.clear() && f.Way.Rate < informative {
 				out = append(out, f)
 			}
 		}
@@ -112,14 +112,14 @@ func RTTMisses(runs []Run) (misses []string) {
 // WriteRTTs prints what nodes believe of round trips and rates.
 func WriteRTTs(w io.Writer, runs []Run) {
 	fmt.Fprintf(w, "What the node believes after the warm-up; base while it was under way; how late the emulator was:\n")
-	fmt.Fprintf(w, "%32s %6s %9s %20s %9s %18s %20s %14s %18s %8s\n", "way", "", "base", "meanwhile", "kernel", "p95 of", "loaded p95 of", "Mbit/s", "late, at worst", "dropped")
+	fmt.Fprintf(w, "%34s %6s %9s %20s %9s %18s %20s %14s %18s %8s\n", "way", "", "base", "meanwhile", "kernel", "p95 of", "loaded p95 of", "Mbit/s", "late, at worst", "dropped")
 	for _, r := range runs {
 		e := r.Reading.Estimation
 		rate := fmt.Sprintf("%.4g ± %.2g", e.Rate.BytesPerSecond()*8e-6, 8e-6*e.Rate.BytesPerSecond()*float64(e.StandardError/max(e.Rate, 1e-15)))
 		if e.Rate == 0 {
 			rate = fmt.Sprintf("> %.4g", e.UpperBound.BytesPerSecond()*8e-6)
 		}
-		fmt.Fprintf(w, "%32v %6s %9s %20s %9s %18s %20s %14s %18s %8d\n", r.Way, r.Way.Control, ms(r.RTTs.Idle),
+		fmt.Fprintf(w, "%34v %6s %9s %20s %9s %18s %20s %14s %18s %8d\n", r.Way, r.Way.Control, ms(r.RTTs.Idle),
 			ms(r.RTTs.Least)+" - "+ms(r.RTTs.Most), ms(r.RTTs.Kernel), fmt.Sprintf("%s of %d", ms(r.RTTs.P95), r.RTTs.Samples[0]), fmt.Sprintf("%s of %d", ms(r.RTTs.LoadedP95), r.RTTs.Samples[1]), rate, fmt.Sprintf("%s, %s of %d", ms(r.Lateness.Mean), ms(r.Lateness.Worst), r.Attempts), r.Dropped)
 	}
 }
@@ -128,7 +128,7 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
 
 // WriteTable prints the errors of one state in per cent, a row a way.
 func WriteTable(w io.Writer, runs []Run, st State) {
-	fmt.Fprintf(w, "\nError of the prediction in %%, %v (+ is too slow):\n%32s %6s ", st, "way", "")
+	fmt.Fprintf(w, "\nError of the prediction in %%, %v (+ is too slow):\n%34s %6s ", st, "way", "")
 	for _, n := range Sizes() {
 		fmt.Fprintf(w, " %8s", amount(n))
 	}
@@ -140,7 +140,7 @@ func WriteTable(w io.Writer, runs []Run, st State) {
 				cells[f.Bytes] = fmt.Sprintf("%+.1f", 100*f.Error())
 			}
 		}
-		fmt.Fprintf(w, "%32v %6s ", r.Way, r.Way.Control)
+		fmt.Fprintf(w, "%34v %6s ", r.Way, r.Way.Control)
 		for _, n := range Sizes() {
 			fmt.Fprintf(w, " %8s", cells[n])
 		}
@@ -148,11 +148,11 @@ func WriteTable(w io.Writer, runs []Run, st State) {
 	}
 }
 
-// WriteLoss prints the fetches with loss, and says of how many the error bar
+// WriteLoss prints the fetches with loss, random or of a short queue, and says of how many the error bar
 // has the truth in it.
 func WriteLoss(w io.Writer, runs []Run) (covered, all int) {
 	for _, r := range runs {
-		if r.Way.Loss == 0 {
+		if r.Way.clear() {
 			continue
 		}
 		for _, f := range r.Fetches {
@@ -161,7 +161,7 @@ func WriteLoss(w io.Writer, runs []Run) (covered, all int) {
 				covered++
 				word = "covered"
 			}
-			fmt.Fprintf(w, "%32v %6s %5v %7s  predicted %8s ± %s, took %8s ms: %s\n", f.Way, f.Way.Control, f.State,
+			fmt.Fprintf(w, "%34v %6s %5v %7s  predicted %8s ± %s, took %8s ms: %s\n", f.Way, f.Way.Control, f.State,
 				amount(f.Bytes), ms(f.Predicted), ms(f.Bar), ms(f.Actual), word)
 		}
 	}

@@ -17,7 +17,7 @@ func Plot(path string, runs []Run) error {
 	}
 	p.Add(plotter.NewGrid())
 	p.Legend.Top, p.Legend.Left = true, true
-	groups, names := split(runs)
+	groups, names := byKind(runs)
 	least, most := 1.0, 0.0
 	for i, points := range groups {
 		if len(points) == 0 {
@@ -42,14 +42,14 @@ func Plot(path string, runs []Run) error {
 	return p.Save(18*vg.Centimeter, 18*vg.Centimeter, path)
 }
 
-// split sorts the fetches for the legend.
-func split(runs []Run) ([]plotter.XYs, []string) {
+// byKind sorts the fetches for the legend.
+func byKind(runs []Run) ([]plotter.XYs, []string) {
 	names := []string{"cold", "warm", "cold, with loss", "warm, with loss"}
 	groups := make([]plotter.XYs, len(names))
 	for _, r := range runs {
 		for _, f := range r.Fetches {
 			i := int(f.State)
-			if f.Way.Loss > 0 {
+			if !f.Way.clear() {
 				i += int(states)
 			}
 			groups[i] = append(groups[i], plotter.XY{X: f.Actual.Seconds(), Y: f.Predicted.Seconds()})

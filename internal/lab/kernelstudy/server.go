@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/yamux"
 
@@ -34,9 +35,9 @@ type Streams interface {
 type Server func(net.Conn) (Streams, error)
 
 // Wrapped is a node with our shim.
-func Wrapped(window uint32) Server {
+func Wrapped(window uint32, opts ...mux.Option) Server {
 	return func(c net.Conn) (Streams, error) {
-		s, err := mux.Server(c, Config(window))
+		s, err := mux.Server(c, Config(window), opts...)
 		if err != nil {
 			return nil, err
 		}
@@ -72,6 +73,7 @@ func Config(window uint32) *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.LogOutput = io.Discard
 	c.MaxStreamWindowSize = window
+	c.ConnectionWriteTimeout = time.Minute // one frame of 12 MB may take ten seconds
 	return c
 }
 

@@ -2,6 +2,7 @@ package kernelstudy
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/assay-mux/assay/internal/lab"
@@ -12,8 +13,9 @@ import (
 type Way struct {
 	RTT     time.Duration
 	Rate    lab.BitRate
-	Loss    float64 // of each packet towards us
-	Control string  // empty is the kernel's default
+	Loss    float64       // of each packet towards us
+	Queue   time.Duration // 0 holds what a sender sends too much
+	Control string        // empty is the kernel's default
 }
 
 // longestWire is how long the bytes of a fetch may take on the wire to be in the
@@ -46,6 +48,31 @@ func rtts() (all []time.Duration) {
 	return all
 }
 
+// Shallow is the grid's fast ways with the queue of a home router, 100 ms: BBR's
+// start sends nearly three times what the path carries, and loses of it what
+// does not fit, up to a third (and CUBIC's less), which is loss without a lossy
+// path.
+func Shallow(control string) (ways []Way) {
+	for _, rtt := range rtts()[2:] {
+		for _, rate := range []lab.BitRate{10, 100, 200} {
+			ways = append(ways, Way{RTT: rtt, Rate: rate * lab.Mbit, Queue: kernelpath.DefaultQueue, Control: control})
+		}
+	}
+	return ways
+}
+
+// queue is that of the bottleneck. Nothing is lost where it holds three round
+// trips: at its start a sender has up to three windows under way.
+func (w Way) queue() time.Duration {
+	if w.Queue > 0 {
+		return w.Queue
+	}
+	return max(kernelpath.DefaultQueue, 3*w.RTT, w.Rate.Time(64*1500))
+}
+
+// clear says that nothing is lost by design: what the bars are for.
+func (w Way) clear() bool { return w.Loss == 0 && w.Queue == 0 }
+
 // Lossy is three ways, with two rates of loss each.
 func Lossy(control string) (ways []Way) {
 	for _, loss := range []float64{0.001, 0.01} {
@@ -64,7 +91,7 @@ func Lossy(control string) (ways []Way) {
 // fits are the sizes that are short enough on the way's wire.
 func (w Way) fits() (sizes []int64) {
 	for _, n := range Sizes() {
-		if w.Rate.Time(int(n)) <= longestWire {
+		if w.carries().Time(int(n)) <= longestWire {
 			sizes = append(sizes, n)
 		}
 	}
@@ -74,20 +101,35 @@ func (w Way) fits() (sizes []int64) {
 // warmUp is the size of the fetch that the estimates come from, in bytes: three
 // seconds of the wire, within 300 kB and 9 MB, and none of the sizes measured.
 func (w Way) warmUp() int64 {
-	return int64(min(max(w.Rate.Bytes(3*time.Second), 300_000), 9_000_000))
+	return int64(min(max(w.carries().Bytes(3*time.Second), 300_000), 9_000_000))
+}
+
+// carries is the rate that a sender reaches: under loss, unless it is BBR, that
+// of Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP
+// Congestion Avoidance Algorithm", 1997, about.
+func (w Way) carries() lab.BitRate {
+	if w.Loss == 0 || w.Control == "bbr" {
+		return w.Rate
+	}
+	return min(w.Rate, lab.BitRate(8*1448*1.22/(w.RTT.Seconds()*math.Sqrt(w.Loss))))
 }
 
 // slow says that other ways may be measured beside it.
 func (w Way) slow() bool { return w.Rate <= 10*lab.Mbit }
 
 func (w Way) path() kernelpath.Path {
-	return kernelpath.Symmetric(w.RTT, w.Rate).WithLoss(kernelpath.Loss{Random: w.Loss})
+	p := kernelpath.Symmetric(w.RTT, w.Rate).WithLoss(kernelpath.Loss{Random: w.Loss})
+	p.Up.Queue, p.Down.Queue = w.queue(), w.queue()
+	return p
 }
 
 func (w Way) String() string {
 	s := fmt.Sprintf("%d ms, %g Mbit/s", w.RTT.Milliseconds(), float64(w.Rate/lab.Mbit))
 	if w.Loss > 0 {
 		s += fmt.Sprintf(", %g %% lost", 100*w.Loss)
+	}
+	if w.Queue > 0 {
+		s += fmt.Sprintf(", queue %d ms", w.Queue.Milliseconds())
 	}
 	return s
 }
