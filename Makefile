@@ -9,7 +9,8 @@ ONLY     ?= *
 ARGS     ?=
 
 # The benchmarks' module has other multiplexers among its dependencies, which
-# users of this one need not get. So has tools, with the linter.
+# users of this one need not get. So have those of contrib, and tools, with the
+# linter.
 MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod contrib/*/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
