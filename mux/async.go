@@ -48,7 +48,7 @@ func (w *asyncWriter) write(c *Conn, p []byte, now time.Duration) (int, error) {
 	taken := 0
 	for {
 		a.reset()
-		inline := len(p) <= small && w.claim()
+		inline := len(p) <= inlined && w.claim()
 		before := c.out.position
 		rest := c.assemble(a, p, now, inline)
 		wire, err := 0, error(nil)
