@@ -17,9 +17,11 @@ import (
 
 // speedtestCmd is the active measurement.
 type speedtestCmd struct {
-	Run    speedtestRunCmd    `cmd:"" help:"Test peers now, the largest first."`
-	Demo   speedtestDemoCmd   `cmd:"" help:"Test a network on loopback whose true capacities are known, and hold what is found against them (minutes)."`
-	Report speedtestReportCmd `cmd:"" help:"Report what tests found: how far the peers' own figures are off."`
+	Run      speedtestRunCmd      `cmd:"" help:"Test peers now, the largest first."`
+	Schedule speedtestScheduleCmd `cmd:"" help:"Test peers over days: announced, a target of our own first, in rounds; goes on after it was ended at any point."`
+	Status   speedtestStatusCmd   `cmd:"" help:"Say how far such a campaign is."`
+	Demo     speedtestDemoCmd     `cmd:"" help:"Test a network on loopback whose true capacities are known, and hold what is found against them (minutes)."`
+	Report   speedtestReportCmd   `cmd:"" help:"Report what tests found: how far the peers' own figures are off."`
 }
 
 // speedtestFlags are what all tests have in common.

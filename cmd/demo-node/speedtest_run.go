@@ -10,7 +10,6 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/assay-mux/assay/audit/speedtest/policy"
 	"github.com/assay-mux/assay/audit/speedtest/report"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/speedtester"
 )
@@ -45,7 +44,7 @@ func (c *speedtestRunCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	doc := report.Document{Format: report.Format, Shortened: c.Seconds < policy.TestLength, Peers: look(e.ctx, t, targets)}
+	doc := report.Document{Format: report.Format, Shortened: c.shortened(), Peers: look(e.ctx, t, targets)}
 	failed := 0
 	for i := range doc.Peers {
 		p := &doc.Peers[i]

@@ -22,6 +22,8 @@ type State struct {
 	Control *report.Peer `json:"control,omitempty"`
 	// Passed says that the control was found right.
 	Passed bool `json:"passed"`
+	// Shortened says that tests are shorter than 20 s; the host sets it.
+	Shortened bool `json:"shortened"`
 	// Peers are the others, with all that was found.
 	Peers []report.Peer `json:"peers"`
 	// Visits are what each of them is due, in the order of Peers.
@@ -121,7 +123,7 @@ func Load(b []byte) (*State, error) {
 
 // Document is what was found so far.
 func (s *State) Document() report.Document {
-	d := report.Document{Format: report.Format, Peers: slices.Clone(s.Peers)}
+	d := report.Document{Format: report.Format, Shortened: s.Shortened, Peers: slices.Clone(s.Peers)}
 	for i := range d.Peers {
 		d.Peers[i].Settle()
 	}
