@@ -283,3 +283,43 @@ func TestSettings(t *testing.T) {
 		return nil, ranking.ErrConfig
 	}})
 }
+
+// TestPlayTogetherInRealTime: outside a bubble the runs of a play may go on at the
+// same time; an observer sees each of the user's fetches wished for, planned and
+// ended, and can look into the chooser.
+func TestPlayTogetherInRealTime(t *testing.T) {
+	s := parse(t, `
+links: {near: {rate: 100Mbit/s, rtt: 4ms}}
+peers: [{name: honest, count: 2, link: near}]
+workload: {warmup: {each: 1, sizes: [50kB]}, fetches: 8, sizes: [50kB], every: 60ms}
+`)
+	seen := map[engine.EventKind]int{}
+	made := 0
+	began := time.Now()
+	d, err := engine.Play(t.Context(), s, engine.PlayOptions{
+		Seed: 1, Together: true,
+		New: func(set engine.Setting) (engine.Chooser, error) { made++; return engine.NewAssay(set) },
+		Observe: func(e engine.Event) {
+			if e.User {
+				seen[e.Kind]++
+			}
+			if e.Kind == engine.FetchPlanned && (e.Text == "" || e.Peer == "" || e.Bytes != 50_000) {
+				t.Errorf("planned: %+v", e)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took, sum := time.Since(began).Seconds(), d.Assay.Seconds+d.Oracle.Seconds; took > 0.9*sum {
+		t.Errorf("two runs took %.2f s, of %.2f s in all: one after the other", took, sum)
+	}
+	if made != 1 || seen[engine.FetchBegan] != 8 || seen[engine.FetchPlanned] < 8 || seen[engine.FetchEnded] != 8 || seen[engine.TransferBegan] < 8 {
+		t.Errorf("%d choosers, events %v", made, seen)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, errors.New("enough"))
+	defer cancel()
+	if _, err := engine.Play(ctx, s, engine.PlayOptions{Together: true}); err == nil || err.Error() != "enough" {
+		t.Errorf("interrupted: %v", err)
+	}
+}

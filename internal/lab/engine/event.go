@@ -12,9 +12,11 @@ type Event struct {
 	Kind EventKind
 	Peer string
 	// Fetch is the number of the datum it is about, 0 none; Bytes what came, or the
-	// datum's size.
-	Fetch int
-	Bytes int64
+	// datum's size. User says that the datum is one of the user's, and not of the
+	// warm-up; Failed that nobody brought it, for FetchEnded.
+	Fetch        int
+	Bytes        int64
+	User, Failed bool
 	// Role is the peer's part, for TransferBegan and TransferEnded.
 	Role ranking.Role
 	// Predicted and Took are of a transfer or a fetch.
@@ -46,6 +48,8 @@ const (
 	FaultBegan
 	// Violated: a check of the lab itself failed.
 	Violated
+	// FetchPlanned: the chooser has said whom to ask first, and why.
+	FetchPlanned
 )
 
 // String returns the kind as a label.
@@ -53,6 +57,7 @@ func (k EventKind) String() string {
 	names := [...]string{
 		"peer_joined", "peer_left", "fetch_began", "fetch_ended",
 		"transfer_began", "transfer_advised", "transfer_ended", "chooser_said", "fault_began", "violated",
+		"fetch_planned",
 	}
 	return names[min(int(k), len(names)-1)]
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/assay-mux/assay/internal/lab/scenario"
 )
@@ -69,37 +70,74 @@ type PlayOptions struct {
 	Within func(run func(context.Context))
 	// Observe is told what happens in Assay's own run.
 	Observe func(Event)
+	// New makes the chooser of Assay's own run, for whoever wants to look into it;
+	// NewAssay where it is nil.
+	New New
+	// Together lets the runs go on at the same time, in worlds of their own: in real
+	// time that takes as long as the longest. It does not go with a Within of bubbles,
+	// which take turns anyway.
+	Together bool
 }
 
 // Play acts a scenario out by Assay, by the oracle and by whomever else the
 // options or the file ask for, and judges it. The errors are those of Run.
 func Play(ctx context.Context, s *scenario.Scenario, o PlayOptions) (*Document, error) {
 	d := &Document{Scenario: s.Name, About: s.About, Covers: s.Covers, Seed: o.Seed, Rivals: map[string]*Result{}}
-	type run struct {
-		name string
-		o    Options
-		keep func(*Result)
-	}
-	runs := []run{
-		{"assay", Options{New: NewAssay, Observe: o.Observe}, func(r *Result) { d.Assay = r }},
+	runs := []playing{
+		{"assay", Options{New: o.New, Observe: o.Observe}, func(r *Result) { d.Assay = r }},
 		{"oracle", Options{New: NewOracle}, func(r *Result) { d.Oracle = r }},
 	}
 	if len(s.Without) > 0 {
-		runs = append(runs, run{"without", Options{New: NewAssay, Without: s.Without}, func(r *Result) { d.Without = r }})
+		runs = append(runs, playing{"without", Options{New: NewAssay, Without: s.Without}, func(r *Result) { d.Without = r }})
 	}
 	for name, n := range o.Rivals {
-		runs = append(runs, run{name, Options{New: n}, func(r *Result) { d.Rivals[name] = r }})
+		runs = append(runs, playing{name, Options{New: n}, func(r *Result) { d.Rivals[name] = r }})
 	}
-	for _, r := range runs {
-		r.o.Seed = o.Seed
-		res, err := within(ctx, s, r.o, o.Within)
-		if err != nil {
-			return nil, fmt.Errorf("%s, by %s: %w", s.Name, r.name, err)
-		}
-		r.keep(res)
+	if err := o.playAll(ctx, s, runs); err != nil {
+		return nil, err
 	}
 	d.judge(s)
 	return d, nil
+}
+
+// playing is one run of a play.
+type playing struct {
+	name string
+	o    Options
+	keep func(*Result)
+}
+
+// playAll plays the runs, in turn or together. The first error ends them all.
+func (o PlayOptions) playAll(ctx context.Context, s *scenario.Scenario, runs []playing) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	results := make([]*Result, len(runs))
+	play := func(i int) {
+		r := runs[i]
+		r.o.Seed = o.Seed
+		var err error
+		if results[i], err = within(ctx, s, r.o, o.Within); err != nil {
+			cancel(fmt.Errorf("%s, by %s: %w", s.Name, r.name, err))
+		}
+	}
+	var wg sync.WaitGroup
+	for i := range runs {
+		switch {
+		case ctx.Err() != nil:
+		case o.Together:
+			wg.Go(func() { play(i) })
+		default:
+			play(i)
+		}
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for i, r := range runs {
+		r.keep(results[i])
+	}
+	return nil
 }
 
 func within(ctx context.Context, s *scenario.Scenario, o Options, in func(func(context.Context))) (res *Result, err error) {

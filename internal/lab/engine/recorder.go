@@ -86,16 +86,18 @@ func (r *recorder) began(d *datum, p phase) *FetchRecord {
 	r.mu.Lock()
 	r.fetches = append(r.fetches, f)
 	r.mu.Unlock()
-	r.note(Event{Kind: FetchBegan, Fetch: d.n, Bytes: d.size})
+	r.note(Event{Kind: FetchBegan, Fetch: d.n, Bytes: d.size, User: f.User})
 	return f
 }
 
 func (r *recorder) planned(f *FetchRecord, p ranking.Plan) {
+	why := p.Why.String()
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if f.Tries++; f.Tries == 1 {
-		f.First, f.Predicted, f.Why = p.Primary.Peer, p.Predicted.Seconds(), p.Why.String()
+		f.First, f.Predicted, f.Why = p.Primary.Peer, p.Predicted.Seconds(), why
 	}
+	r.mu.Unlock()
+	r.note(Event{Kind: FetchPlanned, Fetch: f.N, Peer: p.Primary.Peer, Bytes: f.Size, User: f.User, Predicted: p.Predicted, Text: why})
 }
 
 // fetched ends the record of a fetch.
@@ -108,7 +110,7 @@ func (r *recorder) fetched(f *FetchRecord, err error) {
 	d := r.w.datum(f.N)
 	f.Missed = d.deadline > 0 && (f.Failed || f.Wait > d.deadline.Seconds())
 	r.mu.Unlock()
-	r.note(Event{Kind: FetchEnded, Fetch: f.N, Peer: f.From, Bytes: f.Size, Took: now - f.at})
+	r.note(Event{Kind: FetchEnded, Fetch: f.N, Peer: f.From, Bytes: f.Size, User: f.User, Failed: err != nil, Took: now - f.at})
 }
 
 // whole says that a transfer brought the datum.
@@ -132,7 +134,7 @@ func (r *recorder) asked(t *transfer, f *FetchRecord) *TransferRecord {
 		f.HedgedAt = (t.began - f.at).Seconds()
 	}
 	r.mu.Unlock()
-	r.note(Event{Kind: TransferBegan, Fetch: t.datum.n, Peer: t.pick.Peer, Role: t.pick.Role, Predicted: t.pick.Predicted})
+	r.note(Event{Kind: TransferBegan, Fetch: t.datum.n, Peer: t.pick.Peer, User: f.User, Role: t.pick.Role, Predicted: t.pick.Predicted})
 	return rec
 }
 
@@ -152,7 +154,7 @@ func (r *recorder) advised(t *transfer, a ranking.Advice) {
 	t.rec.Trouble = cmp.Or(t.rec.Trouble, a.Trouble.String())
 	r.mu.Unlock()
 	if !known {
-		r.note(Event{Kind: TransferAdvised, Fetch: t.datum.n, Peer: t.pick.Peer, Role: t.pick.Role, Text: a.String()})
+		r.note(Event{Kind: TransferAdvised, Fetch: t.datum.n, Peer: t.pick.Peer, User: t.rec.User, Role: t.pick.Role, Text: a.String()})
 	}
 }
 
@@ -162,8 +164,8 @@ func (t *transfer) conclude(err error, tell func(now time.Duration) audit.Verdic
 	v := tell(now)
 	if t.record(now, v, err, t.w.expected(now, t)) {
 		t.w.log.note(Event{
-			Kind: TransferEnded, Fetch: t.datum.n, Peer: t.pick.Peer, Role: t.pick.Role,
-			Bytes: t.got.Load(), Took: now - t.began, Text: t.rec.End,
+			Kind: TransferEnded, Fetch: t.datum.n, Peer: t.pick.Peer, User: t.rec.User, Role: t.pick.Role,
+			Bytes: t.got.Load(), Predicted: t.pick.Predicted, Took: now - t.began, Text: t.rec.End,
 		})
 	}
 	t.w.drain()
