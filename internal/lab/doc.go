@@ -47,6 +47,8 @@
 // Without a bottleneck they are fixed when a segment is written, but for one that is
 // lost, whose repair depends on what is written behind it.
 //
+// Package shape has the model by itself, without conns.
+//
 // The transfer times are those of the closed formula (request to last byte, by
 // size, rate, round trip and first window) within 0.4 % for small segments, cold
 // and warm. With segments of 1448 bytes each round that waits takes one segment's

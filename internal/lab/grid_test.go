@@ -20,10 +20,10 @@ func coldStart(n, window float64, rate BitRate, rtt time.Duration) (took time.Du
 
 // grid calls f for every way and size that the formula is held to.
 func grid(f func(rtt time.Duration, rate BitRate, n int)) {
-	for _, ms := range []time.Duration{5, 12, 20, 69, 150, 268} {
+	for _, millis := range []int{5, 12, 20, 69, 150, 268} {
 		for _, rate := range []BitRate{1, 10, 50, 100, 500, 1000} {
 			for _, n := range []int{16e3, 64e3, 256e3, 1e6, 4e6, 12e6} {
-				f(ms*time.Millisecond, rate*Mbit, n)
+				f(time.Duration(millis)*time.Millisecond, rate*Mbit, n)
 			}
 		}
 	}
