@@ -15,7 +15,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod contrib/*/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy lab audit-study demo cast speedtest-accuracy speedtest-demo bench compat idle libp2p fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy lab audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,25 @@ speedtest-accuracy: ## the speed test against 100 links of known rates, in virtu
 
 speedtest-demo: ## a speed test of peers whose true capacities are known (3 minutes)
 	@$(GO) run ./cmd/demo-node speedtest demo $(ARGS)
+
+kernel-accuracy: build ## predictions and round trips over kernel TCP on emulated paths (20 minutes; root)
+	@$(GO) run ./internal/lab/kernellab accuracy $(ARGS)
+
+kernel-onesided: build ## the same against unmodified hashicorp/yamux and libp2p/go-yamux (30 minutes; root)
+	@$(GO) run ./internal/lab/kernellab onesided -lossless -most 200 $(ARGS)
+	@cd bench && $(GO) run ./cmd/kernelpeers -lossless -most 200 -out ../build $(ARGS)
+
+kernel-split: ## what splitting frames gains on kernel TCP, and whose a wait for our window is (root)
+	@$(GO) run ./internal/lab/kernellab split $(ARGS)
+
+kernel-change: ## how soon a path that changes is seen and ranked (root)
+	@$(GO) run ./internal/lab/kernellab change $(ARGS)
+
+kernel-cast: ## honest and bad peers over kernel TCP, 1,000 fetches (5 minutes; root)
+	@$(GO) run ./cmd/demo-node/internal/kernelcast $(ARGS)
+
+scale: ## 1,000 connections through the ranker, and the records of 10,000 peers (3 minutes)
+	@$(GO) run ./internal/lab/scale $(ARGS)
 
 bench: build ## speed, wrapped over bare, beside other multiplexers (about 5 minutes)
 	@cd bench && $(GO) run ./cmd/bench -json ../build/bench.json $(ARGS)

@@ -17,13 +17,15 @@ var errMissed = errors.New("a bar is missed")
 var studies = map[string]func(args []string) error{
 	"accuracy": accuracy,
 	"split":    split,
+	"change":   change,
+	"onesided": onesided,
 }
 
 func main() {
 	kernelpath.Carry()
 	kernelpath.Prefer()
 	if len(os.Args) < 2 || studies[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: kernellab STUDY [flags], where STUDY is accuracy or split")
+		fmt.Fprintln(os.Stderr, "usage: kernellab STUDY [flags], where STUDY is accuracy, onesided, split or change")
 		os.Exit(2)
 	}
 	if err := kernelpath.Available(); err != nil {

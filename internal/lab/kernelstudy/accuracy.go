@@ -64,11 +64,15 @@ type Run struct {
 // attempts is how often a way is measured at most while the emulator is late, for
 // which the machine is to blame, and whatever came of it says nothing of the
 // nodes.
-const attempts = 3
+const attempts = 2
 
 // punctual is how late the emulator may have been at the worst. Later than a few
-// milliseconds is a longer round trip to TCP, and looks like a queue to it.
-const punctual = 8 * time.Millisecond
+// milliseconds is a longer round trip to TCP, and looks like a queue to it. On a
+// slow way a packet alone takes as long.
+const (
+	punctual     = 8 * time.Millisecond
+	punctualSlow = 20 * time.Millisecond
+)
 
 // Measure makes the fetches of a way against a server. Where the emulator was
 // late it does so again, and the attempt counts in which it was least so.
@@ -89,7 +93,12 @@ func Measure(w Way, start Server, window uint32) (best Run, err error) {
 	return best, nil
 }
 
-func (r Run) punctual() bool { return r.Lateness.Worst <= punctual }
+func (r Run) punctual() bool {
+	if r.Way.slow() {
+		return r.Lateness.Worst <= punctualSlow
+	}
+	return r.Lateness.Worst <= punctual
+}
 
 // measure makes the fetches of a way: one to learn from, then each size on the
 // same connection, then each on one of its own.

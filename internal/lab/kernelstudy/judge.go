@@ -31,7 +31,7 @@ func (f Fetch) covered() bool { return (f.Predicted - f.Actual).Abs() <= f.Bar }
 func judged(runs []Run, st State) (out []Fetch) {
 	for _, r := range runs {
 		for _, f := range r.Fetches {
-			if f.State == st && f.Way.clear() && f.Way.Rate < informative {
+			if f.State == st && f.Way.Clear() && f.Way.Rate < informative {
 				out = append(out, f)
 			}
 		}
@@ -152,7 +152,7 @@ func WriteTable(w io.Writer, runs []Run, st State) {
 // has the truth in it.
 func WriteLoss(w io.Writer, runs []Run) (covered, all int) {
 	for _, r := range runs {
-		if r.Way.clear() {
+		if r.Way.Clear() {
 			continue
 		}
 		for _, f := range r.Fetches {

@@ -70,8 +70,8 @@ func (w Way) queue() time.Duration {
 	return max(kernelpath.DefaultQueue, 3*w.RTT, w.Rate.Time(64*1500))
 }
 
-// clear says that nothing is lost by design: what the bars are for.
-func (w Way) clear() bool { return w.Loss == 0 && w.Queue == 0 }
+// Clear says that nothing is lost by design: what the bars are for.
+func (w Way) Clear() bool { return w.Loss == 0 && w.Queue == 0 }
 
 // Lossy is three ways, with two rates of loss each.
 func Lossy(control string) (ways []Way) {

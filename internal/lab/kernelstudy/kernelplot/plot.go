@@ -1,14 +1,18 @@
-package kernelstudy
+// Package kernelplot draws what package kernelstudy measures. It is apart for the
+// sake of the benchmarks' module, which has no plotting library.
+package kernelplot
 
 import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/assay-mux/assay/internal/lab/kernelstudy"
 )
 
 // Plot writes predicted against actual times as an SVG.
-func Plot(path string, runs []Run) error {
+func Plot(path string, runs []kernelstudy.Run) error {
 	p := plot.New()
 	p.Title.Text = "Fetches over kernel TCP"
 	p.X.Label.Text, p.Y.Label.Text = "took, seconds", "predicted, seconds"
@@ -43,14 +47,17 @@ func Plot(path string, runs []Run) error {
 }
 
 // byKind sorts the fetches for the legend.
-func byKind(runs []Run) ([]plotter.XYs, []string) {
+func byKind(runs []kernelstudy.Run) ([]plotter.XYs, []string) {
 	names := []string{"cold", "warm", "cold, with loss", "warm, with loss"}
 	groups := make([]plotter.XYs, len(names))
 	for _, r := range runs {
 		for _, f := range r.Fetches {
-			i := int(f.State)
-			if !f.Way.clear() {
-				i += int(states)
+			i := 0
+			if f.State == kernelstudy.Warm {
+				i = 1
+			}
+			if !f.Way.Clear() {
+				i += 2
 			}
 			groups[i] = append(groups[i], plotter.XY{X: f.Actual.Seconds(), Y: f.Predicted.Seconds()})
 		}

@@ -1,0 +1,87 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/assay-mux/assay/internal/lab/kernelstudy"
+	"github.com/assay-mux/assay/metrics"
+	"github.com/assay-mux/assay/mux"
+	"github.com/assay-mux/assay/ranking"
+)
+
+// watch scrapes and chooses while others fetch.
+type watch struct {
+	end     chan struct{}
+	wg      sync.WaitGroup
+	scrapes []time.Duration
+	choices []time.Duration
+}
+
+// source lists the peers, the best first.
+type source struct {
+	host  *kernelstudy.Host
+	peers []metrics.Peer
+}
+
+func (s *source) Peers() []metrics.Peer { return s.peers }
+
+func (s *source) Ranking() metrics.Ranking {
+	return metrics.OfRanker(s.host.Ranker, s.host.Now(), 64<<10, 10)
+}
+
+func startWatch(h *kernelstudy.Host, all []*mux.Session) *watch {
+	src := &source{host: h}
+	for i, s := range all {
+		src.peers = append(src.peers, metrics.Of(name(i), s.Meter()))
+	}
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(metrics.NewCollector(src, metrics.WithRanker(src)))
+	handler := promhttp.HandlerFor(reg, promhttp.HandlerOpts{ErrorHandling: promhttp.PanicOnError})
+	w := &watch{end: make(chan struct{})}
+	w.wg.Go(func() { w.run(h, handler) })
+	return w
+}
+
+// run scrapes once a second and makes choices in between.
+func (w *watch) run(h *kernelstudy.Host, handler http.Handler) {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-w.end:
+			return
+		case <-t.C:
+		}
+		began := time.Now()
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/metrics", nil))
+		w.scrapes = append(w.scrapes, time.Since(began))
+		for i := range 50 {
+			began := time.Now()
+			_, err := h.Ranker.Choose(h.Now(), ranking.Query{Datum: "7", Size: int64(i+1) << 14})
+			if err == nil {
+				w.choices = append(w.choices, time.Since(began))
+			}
+		}
+	}
+}
+
+// stop returns the longest scrape and the median choice.
+func (w *watch) stop() (scrape, choice time.Duration) {
+	close(w.end)
+	w.wg.Wait()
+	slices.Sort(w.scrapes)
+	slices.Sort(w.choices)
+	if len(w.scrapes) == 0 || len(w.choices) == 0 {
+		return time.Hour, time.Hour // nothing was seen: no bar is met by that
+	}
+	return w.scrapes[len(w.scrapes)-1], w.choices[len(w.choices)/2]
+}
