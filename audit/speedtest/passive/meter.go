@@ -127,8 +127,8 @@ func (m *Meter) now(at time.Duration) int64 {
 
 // advance makes a second the one under way.
 func (m *Meter) advance(to int64) {
-	// After as many seconds as a run has and one, all of recent is zero, and stays so.
-	for range min(to-m.second, int64(m.cfg.Best/time.Second)+1) {
+	// After as many seconds as a run has, only the one that is next to go is not zero.
+	for range min(to-m.second, int64(m.cfg.Best/time.Second)) {
 		slot := m.slot(m.bucket)
 		for i := range m.series {
 			m.series[i].finish(slot)

@@ -143,6 +143,17 @@ func TestOvertakenReader(t *testing.T) {
 	}
 }
 
+// A count beyond any link is one of the most that a second may have, and takes no sum over.
+func TestMostASecond(t *testing.T) {
+	m := newMeter(t, Config{Best: second, Window: 10 * second, Buckets: 10}, 0)
+	for range 3 {
+		m.Add(0, Traffic{Read: math.MaxInt64, Written: mostASecond - 1})
+	}
+	if f := m.Figures(second); f.Read != mostASecond || f.Written != mostASecond {
+		t.Errorf("%+v, want %d", f, int64(mostASecond))
+	}
+}
+
 func TestExtremes(t *testing.T) {
 	m := newMeter(t, DefaultConfig(), math.MinInt64)
 	for _, at := range []time.Duration{math.MinInt64, math.MaxInt64, math.MinInt64, 0, math.MaxInt64, -1, math.MaxInt64} {

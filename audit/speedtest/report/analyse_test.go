@@ -38,6 +38,10 @@ func TestSpanOfWhatBegan(t *testing.T) {
 	if a := Analyse(doc, few()); a.Tested != (Span{From: 200, To: 220}) {
 		t.Errorf("%+v", a.Tested)
 	}
+	doc.Peers[0].Runs[0].Seconds = 500
+	if a := Analyse(doc, few()); a.Tested.To != 700 {
+		t.Errorf("%+v, want the end of the longest", a.Tested)
+	}
 }
 
 func TestRows(t *testing.T) {
@@ -66,6 +70,18 @@ func TestRows(t *testing.T) {
 	near(t, "its weight error, the only one", got.WeightError, 1)
 	if _, ok := a.Rows[0].Error(PassiveEstimate); ok {
 		t.Error("an estimate that nobody made")
+	}
+}
+
+// Where the truth is known, the test is judged too.
+func TestMeasuredError(t *testing.T) {
+	p := measured("p", 5, 5, 90)
+	p.KnownCapacity = 100
+	r := newRow(&p)
+	near(t, "the test's own error", r.MeasuredError, -0.1)
+	p.KnownCapacity = 0
+	if r := newRow(&p); r.MeasuredError != 0 {
+		t.Errorf("%+v", r)
 	}
 }
 

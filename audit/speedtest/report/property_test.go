@@ -77,9 +77,13 @@ func TestErrorsPlainly(t *testing.T) {
 		for _, claim := range claims() {
 			var sumA, sumC, moved float64
 			known := map[string][2]float64{}
+			bounds := 0
 			for _, p := range doc.Peers {
 				if c := claim.Of(&p); p.Outcome == Measured && c > 0 {
 					known[p.Name] = [2]float64{c, p.Capacity}
+					if p.LowerBound {
+						bounds++
+					}
 					sumA, sumC = sumA+c, sumC+p.Capacity
 				}
 			}
@@ -94,7 +98,7 @@ func TestErrorsPlainly(t *testing.T) {
 				continue
 			}
 			e := a.Errors[i]
-			if e.N != len(known) || !alike(e.NetworkCapacityError, 1-sumA/sumC) || !alike(e.NetworkWeightError, moved) {
+			if e.N != len(known) || e.LowerBounds != bounds || !alike(e.NetworkCapacityError, 1-sumA/sumC) || !alike(e.NetworkWeightError, moved) {
 				t.Fatalf("%s: %+v, want %g and %g", claim, e, 1-sumA/sumC, moved)
 			}
 			for _, row := range a.Rows {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 )
 
@@ -150,17 +151,33 @@ func joinPeers(all []Peer) []Peer {
 	return joined
 }
 
-// join returns what two results say of one peer. The later one decides what can change.
+// join returns what two results say of one peer. The one that begins later decides what can change,
+// but what was estimated passively is that from before the first test.
 func join(a, b Peer) Peer {
+	if b.began() < a.began() {
+		a, b = b, a
+	}
 	if b.KnownCapacity == 0 {
 		b.KnownCapacity = a.KnownCapacity
 	}
-	if a.Passive != nil { // that from before the first test
+	if a.Passive != nil {
 		b.Passive = a.Passive
 	}
 	b.Published = append(slices.Clone(a.Published), b.Published...)
 	b.Runs = append(slices.Clone(a.Runs), b.Runs...)
 	return b
+}
+
+// began is the first instant that a result knows of, infinite if it knows none.
+func (p *Peer) began() float64 {
+	first := math.Inf(1)
+	for _, f := range p.Published {
+		first = min(first, f.At)
+	}
+	for _, r := range p.Runs {
+		first = min(first, r.Started)
+	}
+	return first
 }
 
 // sort brings runs and figures in order of time, and drops what is there twice.

@@ -61,6 +61,7 @@ func TestMerge(t *testing.T) {
 	late.Runs[0].Started, late.Published[0].At, late.Published[1].At = 5000, 4000, 6000
 	late.Published[0].Phase = During
 	early.Passive, late.Passive = &Estimate{Rate: 1}, &Estimate{Rate: 2}
+	early.Address, late.Address, early.KnownCapacity = "early", "late", 950
 	for _, docs := range [][2]Peer{{early, late}, {late, early}} {
 		d := &Document{Peers: []Peer{docs[0]}}
 		d.Merge(&Document{Tester: "x", Shortened: true, Peers: []Peer{docs[1]}})
@@ -68,9 +69,24 @@ func TestMerge(t *testing.T) {
 		if len(d.Peers) != 1 || len(p.Runs) != 2 || p.Runs[0].Started != 200 || p.Capacity != 900 || p.Published[3].At != 6000 {
 			t.Errorf("%+v", p)
 		}
+		if p.Passive.Rate != 1 || p.Address != "late" || p.KnownCapacity != 950 {
+			t.Errorf("%+v, want the estimate from before the test, and the address since", p)
+		}
 		if !d.Shortened || d.Tester != "x" {
 			t.Errorf("%+v", d)
 		}
+	}
+}
+
+// What a document says of all its peers is kept, and a run in another setup or round is another run.
+func TestReadKeepsWhatIsSaidOfAll(t *testing.T) {
+	p := measured("p", 100, 150, 900)
+	through, again := p.Runs[0], p.Runs[0]
+	through.Setup, again.Round = Through, 1
+	p.Runs = append(p.Runs, again, through)
+	got, err := Read(encode(t, &Document{Format: Format, Tester: "x", Shortened: true, CapacityFrom: FromPublished, Peers: []Peer{p}}))
+	if err != nil || got.Tester != "x" || !got.Shortened || got.CapacityFrom != FromPublished || len(got.Peers[0].Runs) != 3 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -130,12 +146,13 @@ func TestReadCSV(t *testing.T) {
 0.5,a,100,x,400,0.25
 0.5,b,100,,50,0.75
 0,new,0,,50,0
+0,gone,50,,0,0
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := Analyse(doc, few())
-	if a.CapacityFrom != FromPublished || a.Counts.Measured != 2 || a.Counts.Pending != 1 || a.Errors[0].N != 2 {
+	if a.CapacityFrom != FromPublished || a.Counts.Measured != 2 || a.Counts.Pending != 2 || a.Errors[0].N != 2 {
 		t.Errorf("%+v", a)
 	}
 	near(t, "weight change, as given", a.Change.WeightChange, 0.5)

@@ -17,6 +17,7 @@ func TestSettle(t *testing.T) {
 		"as it says":             {Peer{Outcome: Measured, Capacity: 5}, Measured, 5, false},
 		"one run":                {Peer{Runs: []Run{run(Measured, 5, true)}}, Measured, 5, true},
 		"the best of two":        {Peer{Runs: []Run{run(Measured, 9, false), run(Measured, 5, true)}}, Measured, 9, false},
+		"two alike":              {Peer{Runs: []Run{run(Measured, 5, false), run(Measured, 5, true)}}, Measured, 5, false},
 		"a bound above":          {Peer{Runs: []Run{run(Measured, 5, false), run(Measured, 9, true)}}, Measured, 9, true},
 		"failed later":           {Peer{Runs: []Run{run(Measured, 5, false), run(Failed, 0, false)}}, Measured, 5, false},
 		"failed, then refused":   {Peer{Runs: []Run{run(Failed, 0, false), run(Refused, 0, false)}}, Refused, 0, false},
@@ -61,7 +62,7 @@ func TestJudge(t *testing.T) {
 		want              Verdict
 	}{
 		{100, 100, false, True}, {90, 100, false, True}, {88, 100, false, Understated}, {111, 100, false, True},
-		{113, 100, false, Overstated}, {1000, 100, false, Overstated},
+		{112, 100, false, True}, {113, 100, false, Overstated}, {1000, 100, false, Overstated},
 		{1000, 100, true, Undecided}, {100, 100, true, Undecided}, {50, 100, true, Understated},
 		{0, 100, false, Untold}, {100, 0, false, Untold}, {0, 0, true, Untold},
 	} {
