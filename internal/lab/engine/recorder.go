@@ -44,7 +44,13 @@ type tally struct {
 	forged       uint64
 }
 
-func newRecorder(w *world) *recorder { return &recorder{w: w, peers: map[string]*tally{}} }
+// newRecorder has no nil lists: a document says [] of what there is none of.
+func newRecorder(w *world) *recorder {
+	return &recorder{
+		w: w, peers: map[string]*tally{},
+		fetches: []*FetchRecord{}, transfers: []*TransferRecord{}, events: []EventRecord{}, broken: []Violation{},
+	}
+}
 
 // tally is that of a peer. Needs mu.
 func (r *recorder) tally(peer string) *tally {
