@@ -15,7 +15,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod contrib/*/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy lab audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy lab audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p tutorial fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,9 @@ idle: ## what 10,000 idle connections cost
 libp2p: ## go-libp2p's own tests of a multiplexer, and two hosts that measure each other
 	@cd contrib/libp2p && $(GO) run ../../internal/testcount -timeout $(TIMEOUT) -flags '$(ARGS)'
 	@cd contrib/libp2p && $(GO) run ./example
+
+tutorial: build ## do what docs/tutorial.md says, from the text itself
+	@$(GO) run ./internal/tutorial docs/tutorial.md
 
 fuzz: build ## each fuzz target for FUZZTIME
 	@$(GO) test -list '^Fuzz' ./... > build/fuzz.txt || { cat build/fuzz.txt; exit 1; }
