@@ -67,6 +67,9 @@ kernel-cast: ## honest and bad peers over kernel TCP, 1,000 fetches (5 minutes; 
 scale: ## 1,000 connections through the ranker, and the records of 10,000 peers (3 minutes)
 	@$(GO) run ./internal/lab/scale $(ARGS)
 
+soak: ## peers that come, go and misbehave at random, for an hour; ARGS='-length 2m' (root)
+	@$(GO) run ./internal/lab/soak $(ARGS)
+
 bench: build ## speed, wrapped over bare, beside other multiplexers (about 5 minutes)
 	@cd bench && $(GO) run ./cmd/bench -json ../build/bench.json $(ARGS)
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/yamux"
+
 	"github.com/assay-mux/assay/audit"
 	"github.com/assay-mux/assay/mux"
 	"github.com/assay-mux/assay/ranking"
@@ -18,9 +20,11 @@ import (
 // use.
 type Host struct {
 	Ranker *ranking.Ranker
-	base   time.Time
-	end    chan struct{}
-	wg     sync.WaitGroup
+	// Limit is how long a fetch may take; 0 is no limit. Set it before the first.
+	Limit time.Duration
+	base  time.Time
+	end   chan struct{}
+	wg    sync.WaitGroup
 
 	mu    sync.Mutex
 	conns map[ranking.Conn]*mux.Session // guarded by mu
@@ -112,6 +116,9 @@ func (h *Host) Fetch(q ranking.Query) (o Outcome, err error) {
 	}
 	defer st.Close()
 	began := time.Now()
+	if h.Limit > 0 {
+		_ = st.SetDeadline(began.Add(h.Limit))
+	}
 	f, err := h.Ranker.Begin(h.Now(), plan)
 	if err != nil {
 		return o, err
@@ -119,7 +126,12 @@ func (h *Host) Fetch(q ranking.Query) (o Outcome, err error) {
 	err = follow(h, f, st, q.Size)
 	o.Took = time.Since(began)
 	if err != nil {
-		o.Verdict = f.Fail(h.Now(), ranking.Disconnected)
+		how := ranking.Disconnected
+		if errors.Is(err, yamux.ErrTimeout) {
+			how = ranking.TimedOut
+			_ = s.Reset(st)
+		}
+		o.Verdict = f.Fail(h.Now(), how)
 		return o, fmt.Errorf("%s: %w", o.Peer, err)
 	}
 	o.Verdict = f.Done(h.Now(), 0)
