@@ -22,7 +22,7 @@ func TestStudy(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	a := Analyse(doc, Options{Resamples: 300, Seed: 1}) // with 1,000 the same, but slow under the race detector
+	a := Analyse(doc, Options{Resamples: 150, Seed: 1}) // with 1,000 the same, but slow under the race detector
 	near := func(name string, got, want, tolerance float64) {
 		t.Helper()
 		t.Logf("%-40s %.4f", name, got)
