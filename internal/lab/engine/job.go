@@ -83,7 +83,7 @@ func (w *world) attempt(d *datum, rec *FetchRecord, exclude []string) (failed []
 	w.awake()
 	q := ranking.Query{Datum: d.name(), Critical: d.critical, Exclude: exclude}
 	if d.deadline > 0 {
-		q.Deadline = time.Duration(rec.at) + d.deadline
+		q.Deadline = rec.at + d.deadline
 	}
 	plan, err := w.chooser.Choose(w.now(), q)
 	if err != nil {
@@ -111,7 +111,7 @@ func (w *world) attempt(d *datum, rec *FetchRecord, exclude []string) (failed []
 }
 
 // start begins a transfer.
-func (j *job) start(t Transfer, parent *transfer) *transfer {
+func (j *job) start(t Transfer, parent *transfer) {
 	x := j.w.newTransfer(t, j.datum, j.rec, parent)
 	j.all = append(j.all, x)
 	j.live++
@@ -119,7 +119,6 @@ func (j *job) start(t Transfer, parent *transfer) *transfer {
 		x.run()
 		j.ends <- x
 	})
-	return x
 }
 
 func (w *world) newTransfer(t Transfer, d *datum, rec *FetchRecord, parent *transfer) *transfer {

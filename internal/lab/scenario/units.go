@@ -154,19 +154,19 @@ func ParsePoint(s string) (Point, error) {
 func (v *Size) UnmarshalYAML(n ast.Node) error { return scalar(n, v, ParseSize) }
 
 // UnmarshalYAML reads a rate.
-func (v *Rate) UnmarshalYAML(n ast.Node) error { return scalar(n, v, ParseRate) }
+func (r *Rate) UnmarshalYAML(n ast.Node) error { return scalar(n, r, ParseRate) }
 
 // UnmarshalYAML reads a share.
 func (v *Share) UnmarshalYAML(n ast.Node) error { return scalar(n, v, ParseShare) }
 
 // UnmarshalYAML reads a time.
-func (v *Time) UnmarshalYAML(n ast.Node) error { return scalar(n, v, ParseTime) }
+func (t *Time) UnmarshalYAML(n ast.Node) error { return scalar(n, t, ParseTime) }
 
 // UnmarshalYAML reads a time or a range.
-func (v *Span) UnmarshalYAML(n ast.Node) error { return scalar(n, v, ParseSpan) }
+func (s *Span) UnmarshalYAML(n ast.Node) error { return scalar(n, s, ParseSpan) }
 
 // UnmarshalYAML reads a place in a datum.
-func (v *Point) UnmarshalYAML(n ast.Node) error { return scalar(n, v, ParsePoint) }
+func (p *Point) UnmarshalYAML(n ast.Node) error { return scalar(n, p, ParsePoint) }
 
 var errNoScalar = errors.New("a single value is wanted here")
 
