@@ -2,7 +2,7 @@
 // text itself: it writes the files, makes the edits, runs the program at each
 // step and compares what it prints. So a tutorial that no longer works fails.
 //
-//	go run ./internal/tutorial [-build] docs/tutorial.md
+//	go run ./internal/tutorial [-check] docs/tutorial.md
 //
 // It reads fenced blocks, and of those only such that say what they are:
 //

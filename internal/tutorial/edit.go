@@ -45,12 +45,15 @@ func replace(text string, lines []string) (string, error) {
 			return "", fmt.Errorf("%w: %q begins with no space, plus or minus", errEdit, line)
 		}
 	}
-	// Whole lines only.
-	switch found := strings.Count("\n"+text, "\n"+before.String()); {
+	whole, old := "\n"+text, "\n"+before.String() // whole lines only
+	at := strings.Index(whole, old)
+	switch {
 	case before.Len() == 0:
 		return "", fmt.Errorf("%w: it says not where", errEdit)
-	case found != 1:
-		return "", fmt.Errorf("%w: these lines are in it %d times:\n%s", errEdit, found, before.String())
+	case at < 0:
+		return "", fmt.Errorf("%w: these lines are not in it:\n%s", errEdit, before.String())
+	case strings.Contains(whole[at+1:], old):
+		return "", fmt.Errorf("%w: these lines are in it twice:\n%s", errEdit, before.String())
 	}
-	return strings.Replace("\n"+text, "\n"+before.String(), "\n"+after.String(), 1)[1:], nil
+	return text[:at] + after.String() + text[at+before.Len():], nil
 }

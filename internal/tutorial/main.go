@@ -18,7 +18,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("tutorial", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	buildOnly := f.Bool("build", false, "build the program at each step, and don't run it")
+	checkOnly := f.Bool("check", false, "compile the program at each step, and don't run it")
 	dir := f.String("dir", "build/_tutorial", "the `directory`, within this module, for the files; it is emptied")
 	if f.Parse(args) != nil {
 		return 2
@@ -28,7 +28,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	began := time.Now()
-	steps, err := follow(f.Arg(0), *dir, *buildOnly, stdout)
+	steps, err := follow(f.Arg(0), *dir, *checkOnly, stdout)
 	if err != nil {
 		fmt.Fprintf(stderr, "tutorial: %s: %v\n", f.Arg(0), err)
 		return 1
@@ -41,7 +41,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 var errNoStep = errors.New("there is no console block, so nothing was tried")
 
 // follow does what the text says, in dir. It returns how many steps there were.
-func follow(text, dir string, buildOnly bool, stdout io.Writer) (steps int, err error) {
+func follow(text, dir string, checkOnly bool, stdout io.Writer) (steps int, err error) {
 	content, err := os.ReadFile(text)
 	if err != nil {
 		return 0, err
@@ -58,7 +58,7 @@ func follow(text, dir string, buildOnly bool, stdout io.Writer) (steps int, err 
 			err = write(dir, b)
 		} else {
 			steps++
-			err = b.step(dir, buildOnly, stdout)
+			err = b.step(dir, checkOnly, stdout)
 		}
 		if err != nil {
 			return steps, fmt.Errorf("line %d: %w", b.line, err)
@@ -89,14 +89,14 @@ func write(dir string, b block) error {
 // errCommand is that of a console block that runs something else.
 var errCommand = errors.New(`a console block begins with "$ go run ."`)
 
-// step runs the program as it is now, or builds it only.
-func (b block) step(dir string, buildOnly bool, stdout io.Writer) error {
+// step runs the program as it is now, or only compiles it.
+func (b block) step(dir string, checkOnly bool, stdout io.Writer) error {
 	if len(b.lines) == 0 || b.lines[0] != "$ go run ." {
 		return errCommand
 	}
 	action := []string{"run", "."}
-	if buildOnly {
-		action = []string{"build", "-o", os.DevNull, "."}
+	if checkOnly {
+		action = []string{"vet", "."} // compiles, and does not link
 	}
 	fmt.Fprintf(stdout, "line %d: go %s\n", b.line, strings.Join(action, " "))
 	cmd := exec.Command("go", action...)
@@ -107,7 +107,7 @@ func (b block) step(dir string, buildOnly bool, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w\n%s%s", err, out, stderr.String())
 	}
-	if buildOnly {
+	if checkOnly {
 		return nil
 	}
 	fmt.Fprint(stdout, string(out))
