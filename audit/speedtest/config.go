@@ -33,9 +33,10 @@ type Config struct {
 	Limit int64
 	// Rate, in bytes per second, and Bytes are what we take of a run at most; 0 is no cap.
 	Rate, Bytes int64
-	// Outstanding is told, as a difference, how many more bytes we now wait for
-	// from this peer because of the test: a ranker predicts fetches beside it by
-	// that (ranking.Ranker.Busy). Nil is not called.
+	// Outstanding is told, as a difference, how many more bytes a fetch from this
+	// peer would now share the path with because of the test, either way: a ranker
+	// predicts by that (ranking.Ranker.Busy), and so looks elsewhere while the test
+	// runs. Nil is not called.
 	Outstanding func(delta int64)
 	// Progress is told how a run goes, ten times a second. It must not block. Nil
 	// is not called.

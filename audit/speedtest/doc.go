@@ -27,9 +27,14 @@
 // both directions, as relays are used.
 //
 // [Measure] is the tester's side and [Responder] the target's. Both work over
-// streams of any multiplexer, a *mux.Session first of all. A test should have a
-// session of its own: its bulk on a session whose meter ranks the peer would let a
-// peer that serves tests well look better than it serves.
+// streams of any multiplexer, a *mux.Session first of all.
+//
+// A test must not change what a ranker thinks of the peer, on either side, so a
+// host does three things. It gives the test a session of its own: its bulk on a
+// session whose meter ranks the peer would let a peer that serves tests well look
+// better than it serves. It tells the ranker what is outstanding (Outstanding, of
+// both sides' configurations), so that fetches go elsewhere meanwhile. And it
+// ranks by a [Shade] of the meter, so that a fetch beside a test is no evidence.
 //
 // References:
 //

@@ -122,6 +122,7 @@ func (j *job) start(m message.Start) bool {
 		ok = j.legs[m.Run].begin(m.Way, m.Key)
 	}
 	if ok {
+		j.legs[m.Run].expect()
 		r.cfg.Event(Event{Kind: RunBegan, Who: j.who, Way: m.Way})
 	}
 	return ok
@@ -149,8 +150,11 @@ func (j *job) watch(st net.Conn) {
 		}
 		why, alive := r.gate.Check(now, j.Test), r.gate.Alive(now, j.Test)
 		r.mu.Unlock()
-		if l := j.running(); l != nil && why != policy.Going {
-			l.finish(why)
+		if l := j.running(); l != nil {
+			l.expect()
+			if why != policy.Going {
+				l.finish(why)
+			}
 		}
 		if !alive {
 			_ = st.SetReadDeadline(time.Now())

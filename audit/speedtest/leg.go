@@ -31,6 +31,8 @@ type leg struct {
 	key      keystream.Key            // likewise
 	on, done bool                     // started and stopped are closed; guarded by mu
 	streams  map[message.Attach]*plug // guarded by mu
+	since    time.Duration            // when it began; guarded by mu
+	owed     int64                    // told to Outstanding; guarded by mu
 }
 
 // plug is a stream attached to a run.
@@ -65,7 +67,7 @@ func (l *leg) begin(w message.Way, k keystream.Key) bool {
 	if l.on || l.done {
 		return false
 	}
-	l.on, l.way, l.key = true, w, k
+	l.on, l.way, l.key, l.since = true, w, k, l.job.responder.now()
 	close(l.started)
 	return true
 }
@@ -79,7 +81,8 @@ func (l *leg) finish(why policy.Ended) {
 		return
 	}
 	l.done = true
-	on := l.on
+	on, owed := l.on, l.owed
+	l.owed = 0
 	close(l.stopped)
 	var conns []net.Conn
 	for _, p := range l.streams {
@@ -88,6 +91,7 @@ func (l *leg) finish(why policy.Ended) {
 	l.mu.Unlock()
 	if on {
 		r := l.job.responder
+		r.cfg.Outstanding(l.job.who, -owed)
 		r.mu.Lock()
 		r.gate.Stop(r.now(), l.job.Test)
 		r.mu.Unlock()
@@ -97,6 +101,23 @@ func (l *leg) finish(why policy.Ended) {
 	for _, c := range conns {
 		_ = c.SetDeadline(time.Now())
 	}
+}
+
+// expect tells the host how many bytes are still to be moved: at first all that
+// were granted, then what the rate so far makes of the time that is left.
+func (l *leg) expect() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done {
+		return
+	}
+	moved, past := l.moved.Load(), l.job.responder.now()-l.since
+	left := l.job.Bytes - moved
+	if moved > 0 && past > 0 {
+		left = min(left, int64(float64(moved)*max(float64(l.job.Length-past), 0)/float64(past)))
+	}
+	l.job.responder.cfg.Outstanding(l.job.who, left-l.owed)
+	l.owed = left
 }
 
 // attach adds a stream; nil if the run has ended, has as many as it may, or has

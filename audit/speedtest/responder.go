@@ -25,6 +25,8 @@ type ResponderConfig struct {
 	// Moved is told of the payload of tests, read and written, for the passive
 	// figures. It must not block. Nil is not called.
 	Moved func(read, written int)
+	// Outstanding is what Config.Outstanding is, of tests by that tester. Nil is not called.
+	Outstanding func(who policy.Who, delta int64)
 	// Event is told what happens. It must not block. Nil is not called.
 	Event func(Event)
 }
@@ -76,6 +78,9 @@ func NewResponder(cfg ResponderConfig) (*Responder, error) {
 	}
 	if cfg.Moved == nil {
 		cfg.Moved = func(int, int) {}
+	}
+	if cfg.Outstanding == nil {
+		cfg.Outstanding = func(policy.Who, int64) {}
 	}
 	if cfg.Event == nil {
 		cfg.Event = func(Event) {}

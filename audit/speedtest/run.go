@@ -77,11 +77,9 @@ func (t *tester) run(ctx context.Context, w message.Way, streams int) (Run, erro
 	return r.sum(end)
 }
 
-// expect is how many bytes a rate brings us from the target in the rest of the run.
+// expect is how many bytes a rate moves in the rest of the run. Those that we
+// send count too: what we ask of the peer meanwhile waits behind them.
 func (r *run) expect(rate float64) int64 {
-	if r.way == message.ToTarget || r.way == message.ThroughOut {
-		return 0
-	}
 	left := r.until
 	if r.began > 0 {
 		left = max(r.until-(r.now()-r.began), 0)

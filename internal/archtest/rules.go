@@ -31,7 +31,7 @@ var rules = map[string]rule{
 	"audit":  {modules: []string{tdigest}},
 	// Over streams of whatever session; its tests have one of mux, and a ranker that looks on.
 	"audit/speedtest": {ours: []string{
-		"mux", "ranking",
+		"burst", "mux", "ranking",
 		"audit/speedtest/curve", "audit/speedtest/keystream", "audit/speedtest/message",
 		"audit/speedtest/passive", "audit/speedtest/policy", "audit/speedtest/report",
 	}, live: true},
@@ -39,7 +39,7 @@ var rules = map[string]rule{
 	"audit/speedtest/keystream": {},
 	"audit/speedtest/message":   {ours: []string{"audit/speedtest/keystream", "audit/speedtest/passive"}},
 	"audit/speedtest/policy":    {},
-	"audit/speedtest/campaign":  {ours: []string{"audit/speedtest/report"}},
+	"audit/speedtest/campaign":  {ours: []string{"audit/speedtest/passive", "audit/speedtest/report"}},
 	// What a node observes of itself, and what a report makes of a test: values and arithmetic.
 	"audit/speedtest/passive": {},
 	"audit/speedtest/report":  {ours: []string{"audit/speedtest/passive"}},
