@@ -191,18 +191,18 @@ func TestLoneLinkAtBottleneck(t *testing.T) {
 }
 
 // repaired is a path that loses the first of four segments, written at once and at
-// 20, 21 and 22 ms, and nothing else, so that they are all read at 173 ms: the
-// third behind it leaves at 23 and is acknowledged at 123.
+// 60, 61 and 62 ms, and nothing else, so that they are all read at 213 ms: the
+// third behind it leaves at 63 and is acknowledged at 163.
 func repaired(t *testing.T) Link {
 	t.Helper()
-	const late = 173 * time.Millisecond
+	const late = 213 * time.Millisecond
 	l := Link{Rate: 8 * Mbit, OneWay: 50 * time.Millisecond, MSS: 1000, SlowStart: true, Loss: Loss{Rate: 0.3}}.normal(0)
 	for l.Seed = range uint64(1000) {
 		s := shape.New(l.config(1), l.course(0), l.course(0))
 		first := s.Send(0, 1000)
-		s.Send(20*time.Millisecond, 1000)
-		s.Send(21*time.Millisecond, 1000)
-		last := s.Send(22*time.Millisecond, 1000)
+		s.Send(60*time.Millisecond, 1000)
+		s.Send(61*time.Millisecond, 1000)
+		last := s.Send(62*time.Millisecond, 1000)
 		if last.Also == 3 && last.At == late && first.At > late {
 			return l
 		}
@@ -224,13 +224,13 @@ func TestRepairWakesTheReader(t *testing.T) {
 			start := time.Now()
 			a.Write(make([]byte, 1000))
 			for i := range 3 {
-				time.AfterFunc(time.Duration(20+i)*time.Millisecond, func() { a.Write(make([]byte, 1000)) })
+				time.AfterFunc(time.Duration(60+i)*time.Millisecond, func() { a.Write(make([]byte, 1000)) })
 			}
 			n, err := b.Read(make([]byte, 9000))
 			if n != 4000 || err != nil {
 				t.Errorf("read %d, %v; want all four segments", n, err)
 			}
-			within(t, "all", time.Since(start), 173*time.Millisecond, 0.001)
+			within(t, "all", time.Since(start), 213*time.Millisecond, 0.001)
 			a.Close()
 			b.Close()
 		})

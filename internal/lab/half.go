@@ -190,7 +190,9 @@ func (h *half) put(now time.Duration, p []byte) int {
 		h.discard(now, len(p))
 		return len(p)
 	}
-	wake := h.bytes.Len() == 0
+	// At a bottleneck, what repairs a loss is not decided yet: the reader is to look
+	// again when it may be.
+	wake := h.bytes.Len() == 0 || h.shared != nil && h.shape.Waits()
 	n, room := 0, h.link.Buffer-h.bytes.Len()
 	for n < len(p) {
 		k := min(h.link.MSS, len(p)-n, h.link.Buffer)

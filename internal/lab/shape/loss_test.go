@@ -160,6 +160,26 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// TestLossesTogether: a loss behind a loss needs three segments behind it too, or
+// both wait for the timer.
+func TestLossesTogether(t *testing.T) {
+	for _, tt := range []struct {
+		fates string
+		n     int
+		fast  bool
+	}{
+		{"x. .. x ..", 6, false},
+		{"x. .. x ...", 7, true},
+		{"x. x ...", 5, true},
+	} {
+		s := shaperOf(lossy, 50*ms)
+		lose(&s, tt.fates)
+		if got := arrivals(&s, 0, tt.n)[0]; (got < 200*ms) != tt.fast {
+			t.Errorf("%s: the first arrives at %v", tt.fates, got)
+		}
+	}
+}
+
 // TestSmallWindowWaitsForTheTimer: where the window lets no three segments
 // follow, the sender stands still until the timer.
 func TestSmallWindowWaitsForTheTimer(t *testing.T) {
