@@ -189,7 +189,8 @@ func TestSeeds(t *testing.T) {
 		}
 		return out
 	}
-	if draw(1) != draw(1) || draw(1) == draw(2) {
+	one, again := draw(1), draw(1)
+	if one != again || one == draw(2) {
 		t.Error("the seed does not decide")
 	}
 }

@@ -40,18 +40,18 @@ func (l *loop) run() {
 	}
 	for {
 		more := l.takeAll()
-		next, any := l.deliver()
-		l.wait(next, any, more)
+		next, some := l.deliver()
+		l.wait(next, some, more)
 	}
 }
 
 // wait sleeps until something is to be read or due.
-func (l *loop) wait(next time.Duration, any, more bool) {
+func (l *loop) wait(next time.Duration, some, more bool) {
 	var timeout *unix.Timespec
 	switch {
 	case more:
 		timeout = &unix.Timespec{}
-	case any:
+	case some:
 		t := unix.NsecToTimespec(int64(max(0, next-time.Since(l.base))))
 		timeout = &t
 	}
@@ -122,7 +122,7 @@ func (l *loop) packet() *packet {
 
 // deliver moves what is due, and returns when the next packet is, if there is
 // one.
-func (l *loop) deliver() (next time.Duration, any bool) {
+func (l *loop) deliver() (next time.Duration, some bool) {
 	for _, line := range l.lines {
 		now := time.Since(l.base)
 		for pk := line.leave(now); pk != nil; pk = line.leave(now) {
@@ -130,11 +130,11 @@ func (l *loop) deliver() (next time.Duration, any bool) {
 		}
 	}
 	for _, line := range l.lines {
-		if at, ok := line.due(); ok && (!any || at < next) {
-			next, any = at, true
+		if at, ok := line.due(); ok && (!some || at < next) {
+			next, some = at, true
 		}
 	}
-	return next, any
+	return next, some
 }
 
 // pass hands a packet that left a line to the next or to its device. A full

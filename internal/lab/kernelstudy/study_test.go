@@ -94,8 +94,8 @@ func runOf(w Way, off ...float64) Run {
 // TestJudge: each bar is one, and only what is without loss and below 500 Mbit/s
 // is held to them.
 func TestJudge(t *testing.T) {
-	clear := Way{RTT: 20 * time.Millisecond, Rate: 100 * lab.Mbit}
-	lossy, fast := clear, clear
+	sound := Way{RTT: 20 * time.Millisecond, Rate: 100 * lab.Mbit}
+	lossy, fast := sound, sound
 	lossy.Loss, fast.Rate = 0.01, 500*lab.Mbit
 	many := make([]float64, 19)
 	for _, tt := range []struct {
@@ -105,13 +105,13 @@ func TestJudge(t *testing.T) {
 		met    bool
 	}{
 		{"nothing", nil, 1, false},
-		{"exact", []Run{runOf(clear, 0, 0)}, 1, true},
-		{"median too large", []Run{runOf(clear, 0.11, 0.11)}, 1, false},
-		{"median large, bars wider", []Run{runOf(clear, 0.11, -0.11)}, 1.5, true},
-		{"one of twenty outside", []Run{runOf(clear, append(many, 0.5)...)}, 1, true},
-		{"two of twenty-one", []Run{runOf(clear, append(many, 0.5, -0.5)...)}, 1, false},
-		{"two, bars wider", []Run{runOf(clear, append(many, 0.4, -0.4)...)}, 1.5, true},
-		{"only lossy and fast ones off", []Run{runOf(clear, 0), runOf(lossy, 5), runOf(fast, 5)}, 1, true},
+		{"exact", []Run{runOf(sound, 0, 0)}, 1, true},
+		{"median too large", []Run{runOf(sound, 0.11, 0.11)}, 1, false},
+		{"median large, bars wider", []Run{runOf(sound, 0.11, -0.11)}, 1.5, true},
+		{"one of twenty outside", []Run{runOf(sound, append(many, 0.5)...)}, 1, true},
+		{"two of twenty-one", []Run{runOf(sound, append(many, 0.5, -0.5)...)}, 1, false},
+		{"two, bars wider", []Run{runOf(sound, append(many, 0.4, -0.4)...)}, 1.5, true},
+		{"only lossy and fast ones off", []Run{runOf(sound, 0), runOf(lossy, 5), runOf(fast, 5)}, 1, true},
 	} {
 		if got := Judge(tt.runs, Warm, tt.factor); got.Met() != tt.met {
 			t.Errorf("%s: %v", tt.name, got)

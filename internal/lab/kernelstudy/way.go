@@ -42,8 +42,8 @@ func Grid(control string) (ways []Way) {
 }
 
 func rtts() (all []time.Duration) {
-	for _, ms := range []time.Duration{5, 20, 69, 150, 268} {
-		all = append(all, ms*time.Millisecond)
+	for _, ms := range []int{5, 20, 69, 150, 268} {
+		all = append(all, time.Duration(ms)*time.Millisecond)
 	}
 	return all
 }

@@ -145,6 +145,7 @@ func (s *server) misbehave(session io.Closer) bool {
 		s.rest(time.Hour)
 	case vanishes:
 		session.Close()
+	case honest, ends, manners:
 	}
 	return false
 }
