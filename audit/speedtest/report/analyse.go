@@ -1,5 +1,7 @@
 package report
 
+import "cmp"
+
 // Options says how chance is drawn.
 type Options struct {
 	// Resamples is how often each interval and each null is drawn. More is smoother and slower: with
@@ -57,7 +59,7 @@ type Span struct {
 // and order of peers give the same analysis. Time: about a second for 5,000 peers and each claim.
 func Analyse(doc *Document, o Options) *Analysis {
 	a := &Analysis{
-		CapacityFrom: doc.CapacityFrom, Tester: doc.Tester, Shortened: doc.Shortened,
+		CapacityFrom: cmp.Or(doc.CapacityFrom, FromTest), Tester: doc.Tester, Shortened: doc.Shortened,
 		Totals: totals(doc.Peers), Change: change(doc.Peers, o), Series: series(doc.Peers),
 		Errors: []Errors{}, Rows: make([]Row, 0, len(doc.Peers)),
 	}

@@ -140,6 +140,12 @@ func TestEncodes(t *testing.T) {
 	}
 }
 
+func TestCapacityIsFromATestUnlessSaid(t *testing.T) {
+	if a := Analyse(&Document{}, few()); a.CapacityFrom != FromTest {
+		t.Errorf("%q", a.CapacityFrom)
+	}
+}
+
 func TestAnalyseChangesNothing(t *testing.T) {
 	doc := made()
 	Analyse(doc, few())

@@ -14,7 +14,7 @@ type Document struct {
 	// Shortened says that the tests were shorter than 20 s, so that they prove less.
 	Shortened bool `json:"shortened"`
 	// CapacityFrom says where the capacities come from: a test of ours, or, where somebody else tested,
-	// what the peers published after it.
+	// what the peers published after it. Empty is FromTest.
 	CapacityFrom CapacitySource `json:"capacity_from"`
 	// Peers has every peer that was to be measured, those that refused included.
 	Peers []Peer `json:"peers"`

@@ -73,6 +73,15 @@ func TestTextSays(t *testing.T) {
 	}
 }
 
+// Nobody is cleared who said nothing.
+func TestNobodyIsCleared(t *testing.T) {
+	silent := tested(0, 1e6, 1)
+	silent.Published = nil
+	if got := text(t, &report.Document{Peers: []report.Peer{silent}}, 0); strings.Contains(got, "None advertises") || !strings.Contains(got, "1 of 1 peer measured") {
+		t.Error(got)
+	}
+}
+
 // Many liars are counted, not all named.
 func TestManyLiars(t *testing.T) {
 	doc := &report.Document{CapacityFrom: report.FromTest}

@@ -2,6 +2,7 @@ package speedreport
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/assay-mux/assay/audit/speedtest/report"
@@ -95,6 +96,10 @@ const mostNamed = 10
 // that fell of itself is no lie.
 func liars(a *report.Analysis) []sentence {
 	if a.CapacityFrom == report.FromPublished || a.Counts.Measured == 0 {
+		return nil
+	}
+	// Beside a lower bound, or of a peer that says nothing, nothing can be said.
+	if !slices.ContainsFunc(a.Rows, func(r report.Row) bool { return r.Verdict != report.Untold && r.Verdict != report.Undecided }) {
 		return nil
 	}
 	if a.Counts.Overstated == 0 {
