@@ -35,7 +35,7 @@ const (
 	trickles = "trickle"
 	claims   = "overclaims"
 	withhold = "withholding"
-	lies     = "proven_lie"
+	lies     = "proven lie"
 	delivers = "delivery"
 )
 
