@@ -12,19 +12,21 @@ import (
 )
 
 type pairCmd struct {
-	Rate     rate          `help:"Rate of the link, each way." default:"50Mbit"`
-	RTT      time.Duration `name:"rtt" help:"Round trip of the link." default:"40ms"`
-	Window   size          `help:"Receive window of a stream in the first run; the second has yamux's 256KiB." default:"16MiB"`
-	TLS      bool          `name:"tls" help:"Encrypt."`
-	DirA     string        `help:"Directory that node a serves; made up if not given." placeholder:"DIR"`
-	DirB     string        `help:"Directory that node b serves; made up if not given." placeholder:"DIR"`
-	Files    int           `help:"How many large files to make up for each node." default:"4"`
-	FileSize size          `help:"Size of those files." default:"12MB"`
-	Out      string        `help:"Keep what the first run fetched, in DIR/a and DIR/b." placeholder:"DIR"`
-	JSON     bool          `name:"json" help:"Print one JSON document instead of the table."`
-	HTTP     string        `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
-	Hold     time.Duration `help:"Keep the sessions and HTTP open for so long afterwards." default:"0s"`
-	Limit    time.Duration `help:"Give up after so long." default:"60s"`
+	Rate      rate          `help:"Rate of the link, each way." default:"50Mbit"`
+	RTT       time.Duration `name:"rtt" help:"Round trip of the link." default:"40ms"`
+	Window    size          `help:"Receive window of a stream in the first run; the second has yamux's 256KiB." default:"16MiB"`
+	TLS       bool          `name:"tls" help:"Encrypt."`
+	DirA      string        `help:"Directory that node a serves; made up if not given." placeholder:"DIR"`
+	DirB      string        `help:"Directory that node b serves; made up if not given." placeholder:"DIR"`
+	Files     int           `help:"How many large files to make up for each node." default:"4"`
+	FileSize  size          `help:"Size of those files." default:"12MB"`
+	Out       string        `help:"Keep what the first run fetched, in DIR/a and DIR/b." placeholder:"DIR"`
+	JSON      bool          `name:"json" help:"Print one JSON document instead of the table."`
+	HTTP      string        `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
+	Hold      time.Duration `help:"Keep the sessions and HTTP open for so long afterwards." default:"0s"`
+	Speedtest time.Duration `help:"Let node a test node b's speed afterwards, for so long each way; 0s does not." default:"3s"`
+	OptOut    bool          `help:"Node b takes no speed tests."`
+	Limit     time.Duration `help:"Give up after so long." default:"60s"`
 }
 
 // config checks the flags.
@@ -39,12 +41,15 @@ func (c *pairCmd) config() (pair.Config, error) {
 		return pair.Config{}, usageError{errors.New("--files must be from 1 to 1000")}
 	case c.FileSize < 1000 || c.FileSize > 1e9:
 		return pair.Config{}, usageError{errors.New("--file-size must be from 1kB to 1GB")}
+	case c.Speedtest != 0 && (c.Speedtest < 2*time.Second || c.Speedtest > 20*time.Second):
+		return pair.Config{}, usageError{errors.New("--speedtest must be 0s, or from 2s to 20s")}
 	case c.Limit <= 0 || c.Hold < 0:
 		return pair.Config{}, usageError{errors.New("--limit must be more than 0s, and --hold not less")}
 	}
 	return pair.Config{
 		Rate: lab.BitRate(c.Rate), RTT: c.RTT, Window: win, TLS: c.TLS,
 		DirA: c.DirA, DirB: c.DirB, Files: c.Files, FileSize: int64(c.FileSize), Out: c.Out, Limit: c.Limit,
+		Speedtest: c.Speedtest, OptOut: c.OptOut,
 	}, nil
 }
 
@@ -62,7 +67,8 @@ func (c *pairCmd) Run(e *env) error {
 	defer web.Close()
 	cfg.Joined = func(name string, p *node.Peer) { peers.Add(name, p.Meter()) }
 	cfg.Left = func(p *node.Peer) { peers.Remove(p.Meter()) }
-	cfg.Progress, cfg.Log = e.bar, e.log
+	bar := e.rateBar()
+	cfg.Progress, cfg.Tested, cfg.Log = e.bar, bar.show, e.log
 	p, err := pair.Open(e.ctx, cfg)
 	if err != nil {
 		return err
@@ -70,6 +76,7 @@ func (c *pairCmd) Run(e *env) error {
 	defer p.Close()
 	e.log.Info("live figures", "metrics", "http://"+web.Addr()+"/metrics", "profiles", "http://"+web.Addr()+"/debug/pprof/")
 	doc, err := p.Run(e.ctx)
+	bar.clear()
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/assay-mux/assay/audit/speedtest"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/internal/lab"
 )
@@ -25,6 +26,13 @@ type Config struct {
 	Files      int    // how many large files to make for each node
 	FileSize   int64  // and their size in bytes
 	Out        string // where the fetched files of the first run stay; empty keeps none
+
+	// Speedtest is how long a tests b each way after the runs, 0 for not at all, and
+	// OptOut that b lets nobody.
+	Speedtest time.Duration
+	OptOut    bool
+	// Tested is told how that goes. Nil is not called.
+	Tested func(name string, p speedtest.Progress)
 
 	Limit time.Duration // how long all may take
 

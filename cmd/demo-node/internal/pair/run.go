@@ -74,7 +74,7 @@ func (p *Pair) Close() {
 }
 
 // Run transfers all files both ways with the window configured, then a few of
-// them with yamux's default. Its sessions stay open until Close, so that their
+// them with yamux's default, and then lets a test b. Its sessions stay open until Close, so that their
 // meters can be read.
 func (p *Pair) Run(ctx context.Context) (*report.Pair, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, p.cfg.Limit, ErrLimit)
@@ -98,6 +98,13 @@ func (p *Pair) Run(ctx context.Context) (*report.Pair, error) {
 			return nil, err
 		}
 		doc.Add(run)
+	}
+	if p.cfg.Speedtest > 0 {
+		peer, err := p.speedtest(limited, ctx)
+		if err != nil {
+			return nil, fmt.Errorf("speed test of b: %w", err)
+		}
+		doc.Speedtest = peer
 	}
 	return doc, nil
 }

@@ -91,6 +91,9 @@ func (p *Pair) node(i int, pl plan, joined chan<- *node.Peer) (*node.Node, error
 			}
 		},
 	}
+	if i == 1 {
+		cfg.Speedtest = p.cfg.policy()
+	}
 	if p.cfg.TLS {
 		cert, err := node.NewTLS()
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	speed "github.com/assay-mux/assay/audit/speedtest/report"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
 	"github.com/assay-mux/assay/mux"
 )
@@ -25,6 +26,8 @@ type Pair struct {
 	Bytes       int64  `json:"bytes"` // of all runs and both ways
 	Files       int    `json:"files"` // transfers, of all runs and both ways
 	Runs        []Run  `json:"runs"`
+	// Speedtest is what a found when it tested b, nil if it did not.
+	Speedtest *speed.Peer `json:"speedtest,omitempty"`
 }
 
 // Link is what the relay was set to.

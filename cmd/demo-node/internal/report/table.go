@@ -21,6 +21,9 @@ func (p *Pair) WriteTable(w io.Writer) error {
 	for i, r := range p.Runs {
 		t.line("%s", r.verdict(i+1))
 	}
+	if p.Speedtest != nil {
+		t.line("%s", tested(p.Speedtest))
+	}
 	return t.flush()
 }
 
