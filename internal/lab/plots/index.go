@@ -1,0 +1,210 @@
+package plots
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/assay-mux/assay/internal/lab/engine"
+)
+
+// Entry is one result on the page.
+type Entry struct {
+	Doc *engine.Document
+	// Plot and Series are files beside the page: the drawing, and the document that it
+	// is of. NoPlot says why there is none.
+	Plot, Series, NoPlot string
+}
+
+//go:embed index.html
+var indexText string
+
+var indexPage = template.Must(template.New("index").Parse(indexText))
+
+// Index writes a page of results, in their order; those of one scenario are
+// together. The page asks for nothing but the drawings beside it.
+func Index(w io.Writer, entries []Entry) error {
+	page := struct {
+		Scenarios []*shown
+		Runs      int
+		Failing   []string
+	}{Runs: len(entries)}
+	byName := map[string]*shown{}
+	for _, e := range entries {
+		s, ok := byName[e.Doc.Scenario]
+		if !ok {
+			s = &shown{Name: e.Doc.Scenario, About: e.Doc.About, Covers: strings.Join(e.Doc.Covers, ", ")}
+			byName[s.Name] = s
+			page.Scenarios = append(page.Scenarios, s)
+		}
+		s.entries = append(s.entries, e)
+	}
+	for _, s := range page.Scenarios {
+		s.sum()
+		if !s.Pass {
+			page.Failing = append(page.Failing, s.Name)
+		}
+	}
+	return indexPage.Execute(w, page)
+}
+
+// shown is one scenario on the page, by all its seeds.
+type shown struct {
+	Name, About, Covers string
+	Pass                bool
+	Seeds               []seedShown
+	Bars                []barShown
+	Violations          []string
+	Rows                []cell // the summary
+	Choosers            []chooserShown
+	Plot                *seedShown // that is shown
+	entries             []Entry
+}
+
+type seedShown struct {
+	Seed                 uint64
+	Pass                 bool
+	Plot, Series, NoPlot string
+}
+
+// barShown is a bar, and what was found by each seed that it did not hold by; of
+// one that holds what was found by the first.
+type barShown struct {
+	Bar, Why, Found string
+	Pass            bool
+}
+
+type cell struct{ Name, Value string }
+
+type chooserShown struct{ Name, Mean, P95, Regret string }
+
+// sum sums the seeds up.
+func (s *shown) sum() {
+	s.Pass = true
+	for _, e := range s.entries {
+		s.Pass = s.Pass && e.Doc.Pass
+		s.Seeds = append(s.Seeds, seedShown{e.Doc.Seed, e.Doc.Pass, e.Plot, e.Series, e.NoPlot})
+		s.Violations = append(s.Violations, violations(e.Doc)...)
+	}
+	s.Plot = &s.Seeds[max(0, slices.IndexFunc(s.Seeds, func(q seedShown) bool { return !q.Pass }))]
+	for i, b := range s.entries[0].Doc.Bars {
+		s.Bars = append(s.Bars, s.bar(i, b))
+	}
+	s.figures()
+	s.choosers()
+}
+
+// mostViolations is how many of one run are on the page.
+const mostViolations = 5
+
+func violations(d *engine.Document) []string {
+	var out []string
+	for _, r := range runs(d) {
+		for i, v := range r.Violations {
+			if i == mostViolations {
+				out = append(out, fmt.Sprintf("seed %d, %s: and %d more", d.Seed, r.Chooser, len(r.Violations)-i))
+				break
+			}
+			out = append(out, fmt.Sprintf("seed %d, %s, at %.3f s, peer %s: %s", d.Seed, r.Chooser, v.At, v.Peer, v.What))
+		}
+	}
+	return out
+}
+
+// runs are all of a document, ours first and the oracle last.
+func runs(d *engine.Document) []*engine.Result {
+	all := []*engine.Result{d.Assay, d.Without}
+	for _, name := range slices.Sorted(maps.Keys(d.Rivals)) {
+		all = append(all, d.Rivals[name])
+	}
+	return slices.DeleteFunc(append(all, d.Oracle), func(r *engine.Result) bool { return r == nil })
+}
+
+// bar is the i-th by all seeds.
+func (s *shown) bar(i int, b engine.BarResult) barShown {
+	out := barShown{Bar: b.Bar, Why: b.Why, Found: b.Found, Pass: true}
+	var not []string
+	for _, e := range s.entries {
+		if i >= len(e.Doc.Bars) || e.Doc.Bars[i].Pass {
+			continue
+		}
+		out.Pass = false
+		found := e.Doc.Bars[i].Found
+		if len(s.entries) > 1 {
+			found = fmt.Sprintf("seed %d: %s", e.Doc.Seed, found)
+		}
+		not = append(not, found)
+	}
+	if !out.Pass {
+		out.Found = strings.Join(not, "; ")
+	}
+	return out
+}
+
+// figures are the summary, as ranges over the seeds.
+func (s *shown) figures() {
+	over := func(name string, show func(float64) string, value func(engine.Summary) float64) {
+		low, high := value(s.entries[0].Doc.Summary), value(s.entries[0].Doc.Summary)
+		for _, e := range s.entries {
+			low, high = min(low, value(e.Doc.Summary)), max(high, value(e.Doc.Summary))
+		}
+		text := show(low)
+		if more := show(high); more != text {
+			text += " to " + more
+		}
+		s.Rows = append(s.Rows, cell{name, text})
+	}
+	over("bad picks", whole, func(x engine.Summary) float64 { return float64(x.BadPicks) })
+	over("regret", percent, func(x engine.Summary) float64 { return x.Regret })
+	over("demoted after", transfers, func(x engine.Summary) float64 { return float64(x.DemotedAfter) })
+	over("false verdicts", whole, func(x engine.Summary) float64 { return float64(x.FalseVerdicts) })
+	over("hedged", percent, func(x engine.Summary) float64 { return x.HedgedShare })
+}
+
+func whole(x float64) string { return fmt.Sprintf("%.0f", x) }
+
+func transfers(x float64) string {
+	if x < 0 {
+		return "never"
+	}
+	return whole(x)
+}
+
+// choosers compares us with rivals, if there are any, by means over the seeds.
+func (s *shown) choosers() {
+	if len(s.entries[0].Doc.Rivals) == 0 {
+		return
+	}
+	type sums struct{ mean, p95, best float64 }
+	by := map[string]*sums{}
+	var names []string
+	for _, e := range s.entries {
+		for _, r := range runs(e.Doc) {
+			if r == e.Doc.Without || e.Doc.Oracle == nil {
+				continue
+			}
+			q, ok := by[r.Chooser]
+			if !ok {
+				q = new(sums)
+				by[r.Chooser] = q
+				names = append(names, r.Chooser)
+			}
+			q.mean += r.Wait.Mean
+			q.p95 += r.Wait.P95
+			q.best += e.Doc.Oracle.Wait.Mean
+		}
+	}
+	n := float64(len(s.entries))
+	for _, name := range names {
+		q := by[name]
+		c := chooserShown{Name: words(name), Mean: fmt.Sprintf("%.3f s", q.mean/n), P95: fmt.Sprintf("%.3f s", q.p95/n), Regret: "-"}
+		if q.best > 0 {
+			c.Regret = percent(q.mean/q.best - 1)
+		}
+		s.Choosers = append(s.Choosers, c)
+	}
+}

@@ -1,0 +1,24 @@
+// Command labplots draws what `make lab` wrote: it is given build/lab.json.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/assay-mux/assay/internal/lab/plots"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: labplots build/lab.json")
+		os.Exit(2)
+	}
+	page, err := plots.Write(os.Args[1])
+	if page != "" {
+		fmt.Println("plots in", page)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "labplots:", err)
+		os.Exit(1)
+	}
+}
