@@ -60,8 +60,9 @@ func TestRankedFetch(t *testing.T) {
 	if got := r.Stats(clock()); got.Connected != 2 || got.Completions != 6 || got.Failures != 0 {
 		t.Errorf("the ranker counts %+v", got)
 	}
+	// Completions would not do: on a busy machine some are our own fault, and void.
 	for _, s := range r.Rank(clock(), size, 2) {
-		if s.Completions != served[s.Peer] || served[s.Peer] > 0 && s.BaseRTT <= 0 {
+		if s.Picked != served[s.Peer] || served[s.Peer] > 0 && s.BaseRTT <= 0 {
 			t.Errorf("%s served %d: %+v", s.Peer, served[s.Peer], s)
 		}
 	}
