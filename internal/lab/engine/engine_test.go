@@ -35,7 +35,7 @@ peers:
   - {name: new, link: near, join: 40s, leaves: [{at: 70s, back: 5s, as: new}]}
 workload:
   warmup: {each: 2, sizes: [300kB, 1MB]}
-  fetches: 80
+  fetches: 50
   sizes: [200kB, 1MB, 2MB]
   draw: true
   at_once: 3
@@ -95,7 +95,7 @@ func TestChoosersMeetTheSameWorld(t *testing.T) {
 	if d.Oracle.Wait.Mean > d.Assay.Wait.Mean*1.02 || d.Assay.Wait.Mean > robin.Wait.Mean {
 		t.Errorf("mean waits: oracle %.3f, assay %.3f, round robin %.3f", d.Oracle.Wait.Mean, d.Assay.Wait.Mean, robin.Wait.Mean)
 	}
-	if p := peer(t, robin, "pacer"); p.Picks.User < 5 {
+	if p := peer(t, robin, "pacer"); p.Picks.User < 2 {
 		t.Errorf("round robin asked the pacer %d times", p.Picks.User)
 	}
 	if d.Without == nil || len(d.Without.Peers) != len(d.Assay.Peers)-1 {
@@ -229,7 +229,7 @@ func TestObserver(t *testing.T) {
 
 // TestRealTime: outside a bubble the same runs in real time.
 func TestRealTime(t *testing.T) {
-	s := parse(t, strings.Replace(crowd, "fetches: 80", "fetches: 2", 1))
+	s := parse(t, strings.Replace(crowd, "fetches: 50", "fetches: 2", 1))
 	s.Peers = s.Peers[1:2]
 	s.Peers = append(s.Peers, scenario.Peer{Name: "second", Count: 1, PerGroup: 1, Link: "near", Frame: 16 << 10})
 	s.Workload.Warmup, s.Faults, s.Workload.Every, s.Workload.Sizes = nil, nil, 0, []scenario.Size{50_000}

@@ -51,7 +51,7 @@ func TestTimes(t *testing.T) {
 		"a side, so warm": {"side: {every: 20ms, reply: 100B}", honest - 0.082},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := run(t, one(tc.behaviour), engine.Options{})
+			r := run(t, strings.Replace(one(tc.behaviour), "each: 10", "each: 4", 1), engine.Options{})
 			for i, x := range of(r, "peer") {
 				if i == 0 {
 					continue // the path is cold, whatever goes on beside
@@ -80,7 +80,7 @@ func TestEnds(t *testing.T) {
 		"not found": {"behaviour: [{do: {fail: {how: not_found}}}]", ten("not_found")},
 		"reset":     {"behaviour: [{do: {fail: {how: reset, at: 50%}}}]", ten("ended_short")},
 		"corrupt":   {"behaviour: [{do: {fail: {how: corrupt, at: 50%}}}]", ten("wrong_bytes")},
-		"vanish":    {"behaviour: [{do: {fail: {how: vanish, at: 100kB}}}]", ten("not_connected")},
+		"vanish":    {"behaviour: [{do: {fail: {how: vanish, at: 50%}}}]", ten("not_connected")},
 		"every third": {
 			"behaviour: [{when: {every: 3}, do: {fail: {how: not_found}}}]",
 			"whole whole not_found whole whole not_found whole whole not_found whole",
@@ -105,7 +105,7 @@ func TestEnds(t *testing.T) {
 		"no other": {"behaviour: [{when: {critical: false}, do: {fail: {how: not_found}}}]", ten("not_found")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := run(t, one(tc.behaviour), engine.Options{})
+			r := run(t, strings.Replace(one(tc.behaviour), "sizes: [1MB]", "sizes: [100kB]", 1), engine.Options{})
 			if got := ends(r, "peer"); got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
@@ -130,7 +130,7 @@ func TestSilent(t *testing.T) {
 
 // TestShare: how often is what the share says, the same ones whoever chooses.
 func TestShare(t *testing.T) {
-	text := strings.Replace(one("behaviour: [{when: {share: 30%}, do: {fail: {how: not_found}}}]"), "each: 10, sizes: [1MB]", "each: 300, sizes: [10kB]", 1)
+	text := strings.Replace(one("behaviour: [{when: {share: 30%}, do: {fail: {how: not_found}}}]"), "each: 10, sizes: [1MB]", "each: 300, sizes: [2kB]", 1)
 	r := run(t, text, engine.Options{})
 	if p := peer(t, r, "peer"); p.Failed < 65 || p.Failed > 115 {
 		t.Errorf("%d of 300 failed, want 90", p.Failed)
