@@ -6,11 +6,14 @@ import "time"
 type Reading struct {
 	// Base is the least round-trip time of the last BaseSpan/2 to BaseSpan.
 	Base time.Duration
-	// P50 and P95 are quantiles of the samples that met no queue of payload. The
-	// others do not stand in where there are none such: on a saturated path they
-	// are seconds long, and say nothing of the wait when it is not. P95, not P50,
-	// also counts the cookies that were given up, at the age they had.
+	// P50 and P95 are quantiles of the samples that met no queue of payload; of
+	// the loaded ones where there are no others. P95, not P50, also counts the
+	// cookies that were given up, at the age they had.
 	P50, P95 time.Duration
+	// UnloadedP50 and UnloadedP95 are the same with nothing standing in: what
+	// waited behind seconds of payload says nothing of the wait when there is
+	// none, so that predictions use these.
+	UnloadedP50, UnloadedP95 time.Duration
 	// LoadedP50 and LoadedP95 are the same of the samples that met a queue, and of
 	// the cookies that were given up in one.
 	LoadedP50, LoadedP95 time.Duration
@@ -90,13 +93,18 @@ func (r *RTT) Base() time.Duration { return r.base.value() }
 // Reading returns the quantiles as of now, with every sample so far counted.
 func (r *RTT) Reading(now time.Duration) Reading {
 	u, l := r.unloaded.read(now), r.loaded.read(now)
-	return Reading{
+	out := Reading{
 		Base: r.base.value(),
 		P50:  u.p50, P95: u.p95,
+		UnloadedP50: u.p50, UnloadedP95: u.p95,
 		LoadedP50: l.p50, LoadedP95: l.p95,
 		Samples: u.n, LoadedSamples: l.n, Censored: u.censored + l.censored,
 		NewestAt: r.newestAt,
 	}
+	if u.n == 0 {
+		out.P50, out.P95 = l.p50, max(l.p95, u.p95)
+	}
+	return out
 }
 
 // clamp keeps a time within [0, Max].

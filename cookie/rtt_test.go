@@ -76,16 +76,15 @@ func TestVouchMovesOnlyTheBase(t *testing.T) {
 	}
 }
 
-// An echo that waited behind seconds of payload says nothing of the path without.
-func TestLoadedDoesNotStandIn(t *testing.T) {
+func TestLoadedStandsInWhereNothingElseIs(t *testing.T) {
 	r := NewRTT(DefaultRTTConfig())
 	r.Observe(0, 80*ms, true)
-	if got := r.Reading(0); got.P50 != 0 || got.P95 != 0 || got.Samples != 0 || got.LoadedP95 != 80*ms || got.Base != 80*ms {
+	if got := r.Reading(0); got.P50 != 80*ms || got.P95 != 80*ms || got.Samples != 0 || got.UnloadedP50 != 0 || got.UnloadedP95 != 0 {
 		t.Errorf("got %+v", got)
 	}
 	// A dropped echo must show even so.
 	r.Censor(ms, 5*time.Second, false)
-	if got := r.Reading(ms); got.P50 != 0 || got.P95 != 5*time.Second {
+	if got := r.Reading(ms); got.P50 != 80*ms || got.P95 != 5*time.Second || got.UnloadedP95 != 5*time.Second {
 		t.Errorf("got %+v", got)
 	}
 	r.Observe(2*ms, 20*ms, false)
@@ -128,7 +127,7 @@ func TestCensoredSamplesRaiseOnlyTheHighQuantile(t *testing.T) {
 func TestNothingButSkips(t *testing.T) {
 	r := NewRTT(DefaultRTTConfig())
 	r.Censor(0, 5*time.Second, false)
-	want := Reading{P95: 5 * time.Second, Censored: 1}
+	want := Reading{P95: 5 * time.Second, UnloadedP95: 5 * time.Second, Censored: 1}
 	if got := r.Reading(0); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

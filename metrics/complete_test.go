@@ -17,6 +17,9 @@ var unshown = map[string]string{
 	"Burst.Opened":   "an instant, which means nothing outside its session",
 	"Burst.Deadline": "an instant, the last arrival plus the horizon while the gate is open",
 	"Burst.Fetches":  "the same as Fetches",
+
+	"RTT.UnloadedP50": "the same as P50 as soon as there is an unloaded sample",
+	"RTT.UnloadedP95": "the same as P95 as soon as there is an unloaded sample",
 }
 
 // TestNothingIsLeftOut changes each field of a snapshot in turn. If no metric

@@ -22,7 +22,8 @@ const (
 // of 839, and twelve bytes a frame are 0.07 % of the traffic.
 const defaultSDU = 16 << 10
 
-// An Option changes how a connection is wrapped.
+// An Option changes how a connection is wrapped. It may be used for any number
+// of them, also at once.
 type Option func(*options)
 
 type options struct {

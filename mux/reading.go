@@ -16,8 +16,8 @@ func (m *Meter) Reading() burst.Reading {
 	r := burst.Reading{
 		BaseRTT:      s.RTT.Base,
 		Confirmed:    s.RTT.Confirmed,
-		P50RTT:       s.RTT.P50,
-		P95RTT:       s.RTT.P95,
+		P50RTT:       s.RTT.UnloadedP50,
+		P95RTT:       s.RTT.UnloadedP95,
 		LoadedP95RTT: s.RTT.LoadedP95,
 		KernelRTT:    s.Kernel.RTT,
 		KernelFresh:  s.Kernel.At > 0 && s.At-s.Kernel.At+s.Kernel.AckAge < kernelFresh,

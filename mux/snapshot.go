@@ -18,6 +18,9 @@ type RTT struct {
 	// P50 and P95 are of echoes that no load of ours or the peer's delayed.
 	// Cookies given up unanswered count in P95 at their age.
 	P50, P95 time.Duration
+	// UnloadedP50 and UnloadedP95 are P50 and P95 with no loaded echo standing in
+	// where there are no others.
+	UnloadedP50, UnloadedP95 time.Duration
 	// LoadedP50 and LoadedP95 are of echoes that waited in a send queue.
 	LoadedP50, LoadedP95 time.Duration
 	// Samples and LoadedSamples are how many of each, Censored how many
@@ -56,7 +59,7 @@ func (m *Meter) Snapshot() Snapshot {
 		At: now,
 		RTT: RTT{
 			Base: m.path.BaseRTT, Confirmed: m.path.Confirmed,
-			P50: r.P50, P95: r.P95, LoadedP50: r.LoadedP50, LoadedP95: r.LoadedP95,
+			P50: r.P50, P95: r.P95, UnloadedP50: r.UnloadedP50, UnloadedP95: r.UnloadedP95, LoadedP50: r.LoadedP50, LoadedP95: r.LoadedP95,
 			Samples: r.Samples, LoadedSamples: r.LoadedSamples, Censored: r.Censored,
 		},
 		Estimate:    m.estimate.Reading(now),
