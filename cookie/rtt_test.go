@@ -52,7 +52,7 @@ func TestBaseTakesLoadedSamplesToo(t *testing.T) {
 	r.Observe(ms, 30*ms, true)
 	got := r.Reading(ms)
 	want := Reading{
-		Base: 30 * ms, P50: 50 * ms, P95: 50 * ms, LoadedP50: 30 * ms, LoadedP95: 30 * ms,
+		Base: 30 * ms, P50: 50 * ms, P95: 50 * ms, UnloadedP50: 50 * ms, UnloadedP95: 50 * ms, LoadedP50: 30 * ms, LoadedP95: 30 * ms,
 		Samples: 1, LoadedSamples: 1, NewestAt: ms,
 	}
 	if got != want {
