@@ -17,6 +17,7 @@ var errMissed = errors.New("a bar is missed")
 var studies = map[string]func(args []string) error{
 	"accuracy": accuracy,
 	"split":    split,
+	"credit":   credit,
 	"change":   change,
 	"onesided": onesided,
 }
@@ -25,7 +26,7 @@ func main() {
 	kernelpath.Carry()
 	kernelpath.Prefer()
 	if len(os.Args) < 2 || studies[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: kernellab STUDY [flags], where STUDY is accuracy, onesided, split or change")
+		fmt.Fprintln(os.Stderr, "usage: kernellab STUDY [flags], where STUDY is accuracy, onesided, split, credit or change")
 		os.Exit(2)
 	}
 	if err := kernelpath.Available(); err != nil {
