@@ -30,8 +30,10 @@ accuracy: ## how far predictions are from what fetches take, over simulated path
 	@$(GO) test ./internal/lab/accuracy -count=1 -timeout $(TIMEOUT) -run TestAccuracy -v $(ARGS) -args -whole
 
 lab: build ## all scenarios in virtual time, a line each; SCENARIOS=DIR, SEEDS=5, ONLY='pacer*'
-	@cd internal/lab/engine && $(GO) test -count=1 -timeout 90m -run '^TestLab$$' $(ARGS) -args \
-		-lab.dir $(abspath $(SCENARIOS)) -lab.seeds $(SEEDS) -lab.only '$(ONLY)' -lab.out $(CURDIR)/build/lab.json
+	@rm -f build/lab.json
+	@(cd internal/lab/engine && $(GO) test -count=1 -timeout 90m -run '^TestLab$$' $(ARGS) -args \
+		-lab.dir $(abspath $(SCENARIOS)) -lab.seeds $(SEEDS) -lab.only '$(ONLY)' -lab.out $(CURDIR)/build/lab.json); code=$$?; \
+	if [ -f build/lab.json ]; then $(GO) run ./internal/lab/plots/labplots build/lab.json || exit 1; fi; exit $$code
 
 audit-study: build ## the audit against simulated populations, without packets (minutes)
 	@$(GO) run ./internal/lab/auditstudy $(ARGS)
