@@ -3,6 +3,8 @@ package plots
 import (
 	"fmt"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -44,7 +46,7 @@ func heading(d *engine.Document) head {
 		if bars++; bars > mostBars {
 			break
 		}
-		line := wrap(fmt.Sprintf("%s: %s", b.Bar, b.Found), font(12, failed))[0]
+		line := wrap(fmt.Sprintf("%s: %s", b.Bar, shorter(b.Found)), font(12, failed))[0]
 		h = append(h, row{line, font(12, failed), 16})
 	}
 	return append(h, row{Figures(d), font(12, soft), 24})
@@ -89,6 +91,19 @@ func Figures(d *engine.Document) string {
 // percent is a share with one digit, and no sign where that is 0.
 func percent(x float64) string {
 	return fmt.Sprintf("%.1f %%", math.Round(1000*x)/10+0)
+}
+
+var longNumbers = regexp.MustCompile(`[0-9]+\.[0-9]{6,}(e[-+]?[0-9]+)?`)
+
+// shorter is a text with the numbers in it to six digits.
+func shorter(s string) string {
+	return longNumbers.ReplaceAllStringFunc(s, func(n string) string {
+		v, err := strconv.ParseFloat(n, 64)
+		if err != nil {
+			return n
+		}
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	})
 }
 
 // wrap breaks a text into lines as wide as a drawing.

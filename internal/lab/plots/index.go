@@ -126,14 +126,14 @@ func runs(d *engine.Document) []*engine.Result {
 
 // bar is the i-th by all seeds.
 func (s *shown) bar(i int, b engine.BarResult) barShown {
-	out := barShown{Bar: b.Bar, Why: b.Why, Found: b.Found, Pass: true}
+	out := barShown{Bar: b.Bar, Why: b.Why, Found: shorter(b.Found), Pass: true}
 	var not []string
 	for _, e := range s.entries {
 		if i >= len(e.Doc.Bars) || e.Doc.Bars[i].Pass {
 			continue
 		}
 		out.Pass = false
-		found := e.Doc.Bars[i].Found
+		found := shorter(e.Doc.Bars[i].Found)
 		if len(s.entries) > 1 {
 			found = fmt.Sprintf("seed %d: %s", e.Doc.Seed, found)
 		}
@@ -169,7 +169,7 @@ func whole(x float64) string { return fmt.Sprintf("%.0f", x) }
 
 func transfers(x float64) string {
 	if x < 0 {
-		return "never"
+		return "-"
 	}
 	return whole(x)
 }
