@@ -15,7 +15,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod contrib/*/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy lab audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p tutorial fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy lab rivals audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p tutorial fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,11 @@ lab: build ## all scenarios in virtual time, a line each; SCENARIOS=DIR, SEEDS=5
 	@(cd internal/lab/engine && $(GO) test -count=1 -timeout 90m -run '^TestLab$$' $(ARGS) -args \
 		-lab.dir $(abspath $(SCENARIOS)) -lab.seeds $(SEEDS) -lab.only '$(ONLY)' -lab.out $(CURDIR)/build/lab.json); code=$$?; \
 	if [ -f build/lab.json ]; then $(GO) run ./internal/lab/plots/labplots build/lab.json || exit 1; fi; exit $$code
+
+rivals: SEEDS = 3
+rivals: build ## Assay and what people use instead on the same scenarios; ARGS=-rivals.strict to fail where it is not best
+	@cd internal/lab/rivals && $(GO) test -count=1 -timeout 180m -run '^TestRivals$$' $(ARGS) -args \
+		-rivals.dir $(abspath $(SCENARIOS)) -rivals.seeds $(SEEDS) -rivals.only '$(ONLY)' -rivals.out $(CURDIR)/build/rivals.json
 
 audit-study: build ## the audit against simulated populations, without packets (minutes)
 	@$(GO) run ./internal/lab/auditstudy $(ARGS)
