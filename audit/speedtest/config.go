@@ -70,7 +70,8 @@ var ErrConfig = errors.New("speedtest: bad config")
 
 func (c Config) normal() (Config, error) {
 	d := Default()
-	c.Length, c.Omit = or(c.Length, d.Length), or(c.Omit, min(d.Omit, or(c.Length, d.Length)/4))
+	c.Length = or(c.Length, d.Length)
+	c.Omit = or(c.Omit, max(min(d.Omit, c.Length/4, c.Length-time.Second), 0))
 	c.Streams, c.MaxStreams = or(c.Streams, d.Streams), or(c.MaxStreams, d.MaxStreams)
 	c.Window, c.PeerWindow = or(c.Window, d.Window), or(c.PeerWindow, d.PeerWindow)
 	if !(c.Prior > 0) || math.IsInf(c.Prior, 0) {

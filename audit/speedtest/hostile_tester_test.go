@@ -98,7 +98,8 @@ func TestBoundlessWishesAreCut(t *testing.T) {
 			if err != nil || d.Bytes > p.Bytes || policy.Ended(d.Reason) != policy.Spent || got.Load() > p.Bytes || g.Counts().Moved > p.Bytes {
 				t.Errorf("%v: %+v, %v; %d bytes came and %d were moved of %d", way, d, err, got.Load(), g.Counts().Moved, p.Bytes)
 			}
-			if way == message.FromTarget && got.Load() != p.Bytes {
+			// The streams that wrote beside the one that spent the last byte are cut.
+			if way == message.FromTarget && got.Load() < p.Bytes-8*chunk {
 				t.Errorf("%d bytes came of %d granted", got.Load(), p.Bytes)
 			}
 		})

@@ -3,6 +3,7 @@ package speedtest
 import (
 	"time"
 
+	"github.com/assay-mux/assay/audit/speedtest/policy"
 	"github.com/assay-mux/assay/audit/speedtest/report"
 )
 
@@ -22,7 +23,7 @@ const (
 	// of it, in virtual time, and yamux grants credit by halves.
 	halfFull = 0.5
 	allFull  = 0.7
-	// fewSeconds are too few to make a median of.
+	// fewSeconds are too few to make a median of, where the target ended the run.
 	fewSeconds = 3
 )
 
@@ -53,10 +54,12 @@ func (r *run) limit(out Run, seconds int) report.Limit {
 		return report.ByOurCap
 	case r.grant.Rate > 0 && rate >= atCap*float64(r.grant.Rate):
 		return report.ByPeerCap
-	case seconds < fewSeconds && r.cfg.Bytes > 0 && r.grant.Bytes >= r.cfg.Bytes:
+	case seconds < fewSeconds && r.ended == policy.Spent && r.cfg.Bytes > 0 && r.grant.Bytes >= r.cfg.Bytes:
 		return report.ByOurCap
-	case seconds < fewSeconds:
+	case seconds < fewSeconds && r.ended == policy.Spent:
 		return report.ByPeerCap
+	case seconds < fewSeconds && r.ended != policy.Going:
+		return report.ByUnknown
 	case out.Busy >= busyCPU || time.Duration(r.late.Load()).Seconds() >= lateShare*out.Elapsed.Seconds():
 		return report.ByCPU
 	case r.room(rate) >= allFull:

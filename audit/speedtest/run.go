@@ -11,6 +11,7 @@ import (
 	"github.com/assay-mux/assay/audit/speedtest/curve"
 	"github.com/assay-mux/assay/audit/speedtest/keystream"
 	"github.com/assay-mux/assay/audit/speedtest/message"
+	"github.com/assay-mux/assay/audit/speedtest/policy"
 	"github.com/assay-mux/assay/audit/speedtest/report"
 )
 
@@ -39,7 +40,8 @@ type run struct {
 	streams int
 	tried   int // to open, which numbers them
 	doubled int
-	over    bool // at the target, or there is no talking to it
+	over    bool         // at the target, or there is no talking to it
+	ended   policy.Ended // why the target ended it, if it did
 	pace    pacer
 
 	wg   sync.WaitGroup // of the streams
@@ -124,7 +126,8 @@ func (r *run) follow(ctx context.Context) (end time.Duration, err error) {
 			if rtt := r.pong(m); rtt >= 0 {
 				r.rtts = append(r.rtts, rtt)
 			}
-		case <-r.dones:
+		case d := <-r.dones:
+			r.ended = policy.Ended(d.Reason)
 			// What the target sent before is still to be read.
 			r.over = true
 			r.drain()

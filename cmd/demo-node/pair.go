@@ -24,7 +24,7 @@ type pairCmd struct {
 	JSON      bool          `name:"json" help:"Print one JSON document instead of the table."`
 	HTTP      string        `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
 	Hold      time.Duration `help:"Keep the sessions and HTTP open for so long afterwards." default:"0s"`
-	Speedtest time.Duration `help:"Let node a test node b's speed afterwards, for so long each way; 0s does not." default:"3s"`
+	Speedtest time.Duration `help:"Let node a test node b's speed afterwards, for so long each way; 0s does not." default:"4s"`
 	OptOut    bool          `help:"Node b takes no speed tests."`
 	Limit     time.Duration `help:"Give up after so long." default:"60s"`
 }

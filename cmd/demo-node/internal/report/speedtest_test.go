@@ -12,9 +12,9 @@ func TestSpeedtestLine(t *testing.T) {
 	bound := p
 	bound.LowerBound, bound.LimitedBy = true, speed.ByCPU
 	for want, p := range map[string]speed.Peer{
-		"speed test of b: 49.0 Mbit/s, the link has 50.0 (-2.0 %)":                              p,
+		"speed test of b: 49.0 Mbit/s, the link has 50.0 (-2.0 %)":                               p,
 		"speed test of b: 49.0 Mbit/s at least (limited by our_cpu), the link has 50.0 (-2.0 %)": bound,
-		"speed test of b: none, it answers opted_out":                                           {Name: "b", Outcome: speed.OptedOut},
+		"speed test of b: none, it answers opted_out":                                            {Name: "b", Outcome: speed.OptedOut},
 	} {
 		var b strings.Builder
 		if err := (&Pair{Speedtest: &p}).WriteTable(&b); err != nil || !strings.Contains(b.String(), want) {
