@@ -175,6 +175,17 @@ func TestEchoesWithStalls(t *testing.T) {
 	}
 }
 
+// TestEchoesLostInStalls: echoes that are never answered count at their age, and that they are missing is
+// told.
+func TestEchoesLostInStalls(t *testing.T) {
+	stall := "behaviour: [{do: {stalls: [{at: 50%, for: 4s}]}}]\n"
+	text := strings.Replace(one(stall+"echoes: {lost_in_stalls: true}"), "each: 10", "each: 20", 1)
+	p := peer(t, run(t, text, engine.Options{}), "peer")
+	if p.LoadedRTT < 0.5 || !p.Ever.EchoesMissing { // loaded: the rest of the datum came before they were given up
+		t.Errorf("loaded p95 %.3f s, missing is %v", p.LoadedRTT, p.Ever.EchoesMissing)
+	}
+}
+
 // TestFill: what nobody asked for gives no better rate and no more trust.
 func TestFill(t *testing.T) {
 	pace := "{pace: {burst: 50kB, silence: 300ms}%s}"

@@ -22,6 +22,7 @@ type recorder struct {
 	broken    []Violation
 	peers     map[string]*tally
 	come      int           // data that have come
+	holds     int           // times verdicts began to be held
 	from, to  time.Duration // of the user's part
 	ended     time.Duration
 }
@@ -38,6 +39,7 @@ type tally struct {
 	convicted    int // gross misses by then, -1 never
 	ever         audit.Kinds
 	holding      bool
+	missing      bool // echoes
 	verdict      audit.Verdict
 	last         mux.Snapshot // of its newest connection
 	ours, theirs time.Duration
@@ -251,8 +253,12 @@ func (r *recorder) event(e ranking.Event) {
 	r.events = append(r.events, EventRecord{
 		At: e.At.Seconds(), Kind: e.Kind.String(), Peer: e.Peer, Verdict: e.Verdict.Kind.String(), Detail: e.Detail,
 	})
+	if e.Kind == ranking.HoldBegan {
+		r.holds++
+	}
 	if e.Peer != "" {
 		p := r.tally(e.Peer)
+		p.missing = p.missing || e.Kind == ranking.EchoesMissing
 		r.judged(p, e.Verdict)
 		p.dropped = p.dropped || e.Kind == ranking.DropNow
 		if e.Kind == ranking.Demoted && !p.demoted {

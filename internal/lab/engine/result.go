@@ -26,6 +26,8 @@ type Result struct {
 	Bytes Bytes `json:"bytes"`
 	// Hedges is of the user's fetches.
 	Hedges Hedges `json:"hedges"`
+	// Holds is how often the chooser began to suspect ourselves and held verdicts.
+	Holds int `json:"holds"`
 
 	// Peers are in the order of the file.
 	Peers []*PeerResult `json:"peers"`
@@ -158,6 +160,8 @@ type Ever struct {
 	Withholding bool `json:"withholding"`
 	ProvenLie   bool `json:"proven_lie"`
 	EchoHolding bool `json:"echo_holding"`
+	// EchoesMissing says that it left too many of our cookies unanswered.
+	EchoesMissing bool `json:"echoes_missing"`
 }
 
 // FetchRecord is one datum as it was fetched.

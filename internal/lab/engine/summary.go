@@ -18,6 +18,7 @@ func (w *world) result() *Result {
 		UserFrom: r.from.Seconds(), UserTo: r.to.Seconds(), Makespan: (r.to - r.from).Seconds(),
 		Fetches: r.fetches, Transfers: r.transfers, Events: r.events, Violations: r.broken,
 	}
+	out.Holds = r.holds
 	out.waits()
 	out.count()
 	for _, a := range w.everyone() {
@@ -112,7 +113,7 @@ func (w *world) peerResult(a *actor, r *Result) *PeerResult {
 		Ever: Ever{
 			SlowToStart: t.ever.Has(audit.SlowToStart), Path: t.ever.Has(audit.Path),
 			Overclaims: t.ever.Has(audit.Overclaims), NeverAlone: t.ever.Has(audit.NeverAlone),
-			Withholding: t.ever.Has(audit.Withholding), ProvenLie: t.ever.Has(audit.ProvenLie), EchoHolding: t.holding,
+			Withholding: t.ever.Has(audit.Withholding), ProvenLie: t.ever.Has(audit.ProvenLie), EchoHolding: t.holding, EchoesMissing: t.missing,
 		},
 	}
 	if t.verdict.Peer != "" {

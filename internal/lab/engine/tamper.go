@@ -108,6 +108,9 @@ func (t *tamper) echo(out, frame []byte) []byte {
 	if e.Skip > 0 && t.rand.Float64() < float64(e.Skip) {
 		return out
 	}
+	if e.LostInStalls && t.busy() {
+		return out
+	}
 	if e.WithStalls && t.busy() {
 		t.mu.Lock()
 		t.held = append(t.held, frame)

@@ -75,6 +75,8 @@ type Echoes struct {
 	Replay int `yaml:"replay"`
 	// WithStalls keeps echoes back while it keeps data back, to look like the path.
 	WithStalls bool `yaml:"with_stalls"`
+	// LostInStalls never answers what comes while it keeps data back, to look fast.
+	LostInStalls bool `yaml:"lost_in_stalls"`
 }
 
 // Side is a second protocol: we ask each so often, it answers at once.

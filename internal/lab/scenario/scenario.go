@@ -1,10 +1,12 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -106,6 +108,32 @@ func (s *Scenario) normal() {
 			s.Links[name] = l
 		}
 	}
+	s.Faults = repeated(s.Faults)
+}
+
+// repeated writes out the faults that come again, in order of time where all are at
+// one.
+func repeated(faults []Fault) []Fault {
+	var out []Fault
+	timed := true
+	for _, f := range faults {
+		timed = timed && f.InFetch == 0
+		once := f
+		once.Times, once.Every = 0, 0
+		out = append(out, once)
+		if f.InFetch > 0 || f.Every <= 0 {
+			out[len(out)-1] = f // for Validate, if it wants to repeat
+			continue
+		}
+		for range f.Times - 1 {
+			once.At += f.Every
+			out = append(out, once)
+		}
+	}
+	if timed {
+		slices.SortStableFunc(out, func(a, b Fault) int { return cmp.Compare(a.At+a.After, b.At+b.After) })
+	}
+	return out
 }
 
 func orSize(v *Size, otherwise Size) {

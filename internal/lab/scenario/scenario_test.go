@@ -66,7 +66,7 @@ peers:
     join: 5s
     leaves: [{at: 1m, back: 10s, as: same}, {demoted: true, back: 1s, as: new}]
     claims: {factor: 0.1, late: true}
-    echoes: {hold: 100ms..300ms, skip: 10%, forge: 5, replay: 7, with_stalls: true}
+    echoes: {hold: 100ms..300ms, skip: 10%, forge: 5, replay: 7, with_stalls: true, lost_in_stalls: true}
     side: {every: 20ms, reply: 100B}
     push: {every: 5s, size: 1MB, until: 1m, unread: true}
     behaviour:
@@ -135,7 +135,7 @@ func TestWhole(t *testing.T) {
 	if diff := cmp.Diff(wantLink, s.Links["path"]); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(&Echoes{Hold: Span{100 * ms, 300 * ms}, Skip: 0.1, Forge: 5, Replay: 7, WithStalls: true}, s.Peers[0].Echoes); diff != "" {
+	if diff := cmp.Diff(&Echoes{Hold: Span{100 * ms, 300 * ms}, Skip: 0.1, Forge: 5, Replay: 7, WithStalls: true, LostInStalls: true}, s.Peers[0].Echoes); diff != "" {
 		t.Error(diff)
 	}
 	wantBar := Bar{Path: "summary.regret", AtMost: &Value{Number: 0.05, Text: "5%", IsNumber: true}, Why: "reasons"}
@@ -144,48 +144,63 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestRepeatedFaults: one that comes again is written out, among the others by time.
+func TestRepeatedFaults(t *testing.T) {
+	s, err := Parse([]byte(small + "faults: [{at: 1s, every: 2s, times: 3, freeze: 1s}, {at: 2s, inbox: 1s}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(d time.Duration) Fault { return Fault{At: Time(d), Freeze: Time(time.Second)} }
+	want := []Fault{at(time.Second), {At: Time(2 * time.Second), Inbox: Time(time.Second)}, at(3 * time.Second), at(5 * time.Second)}
+	if diff := cmp.Diff(want, s.Faults); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestRefused: what is wrong is named, with its line where it has one.
 func TestRefused(t *testing.T) {
 	for name, tc := range map[string]struct{ from, to, want string }{
-		"an unknown key":          {"rtt: 40ms}", "rtt: 40ms, rate_: 1}", `line 3: unknown field "rate_"`},
-		"a misspelt key":          {"peers:", "piers:", `line 4: unknown field "piers"`},
-		"a key twice":             {"peers:", "links: {}\npeers:", "line 4: mapping key \"links\" already defined"},
-		"no unit":                 {"20Mbit/s", "20", `line 3: "20" is no rate, write 20Mbit/s`},
-		"a unit of another":       {"20Mbit/s", "20ms", `line 3: "20ms" is no rate`},
-		"a list for a value":      {"20Mbit/s", "[1]", "line 3: a single value is wanted"},
-		"a word for a list":       {"- {name: a, link: path}", "a", "line 5"},
-		"a negative time":         {"40ms", "-40ms", `line 3: "-40ms" is no time`},
-		"no such link":            {"link: path", "link: paht", `peer a has link "paht"`},
-		"two of a name":           {"- {name: a, link: path}", "- {name: a, link: path}\n  - {name: a, link: path}", "a name of its own"},
-		"no name":                 {"name: a", "bad: true", "a name of its own"},
-		"a strange group":         {"name: a", "name: a, group: 10.0.0", `group "10.0.0" is no prefix`},
-		"a strange failure":       {"name: a", "name: a, behaviour: [{do: {fail: {how: explode}}}]", `fails by "explode"`},
-		"a strange fill":          {"name: a", "name: a, behaviour: [{do: {fill: {kind: sand, every: 1s}}}]", `fills with "sand"`},
-		"a fill without a time":   {"name: a", "name: a, behaviour: [{do: {fill: {kind: pings}}}]", "fill needs a time"},
-		"a pace without a burst":  {"name: a", "name: a, behaviour: [{do: {pace: {silence: 1s}}}]", "pace needs a burst"},
-		"a return as another":     {"name: a", "name: a, leaves: [{at: 1s, as: other}]", `comes back as "other"`},
-		"a leave at no time":      {"name: a", "name: a, leaves: [{back: 1s}]", "leaves at no time"},
-		"a claim of nothing":      {"name: a", "name: a, claims: {factor: 0}", "a factor on sizes"},
-		"a side without a time":   {"name: a", "name: a, side: {reply: 1B}", "need a time and a size"},
-		"fetches without sizes":   {"links:", "workload: {fetches: 1}\nlinks:", "needs sizes"},
-		"a datum of nothing":      {"links:", "workload: {fetches: 1, sizes: [0B]}\nlinks:", "size of nothing"},
-		"critical never":          {"links:", "workload: {critical: {deadline: 1s}}\nlinks:", "critical needs every"},
-		"a fault of nothing":      {"links:", "faults: [{at: 1s}]\nlinks:", "a fault does something"},
-		"a fault at two times":    {"links:", "faults: [{at: 1s, in_fetch: 1, freeze: 1s}]\nlinks:", "not both"},
-		"a bar of nothing":        {"links:", "bars: [{path: x}]\nlinks:", "bounds nothing"},
-		"a bar over a word":       {"links:", "bars: [{path: x, is: 1, over: median}]\nlinks:", `over "median"`},
-		"without a stranger":      {"links:", "without: [b]\nlinks:", "without b, which is no peer"},
-		"no such bottleneck":      {"rtt: 40ms", "rtt: 40ms, through: x", "no bottleneck"},
-		"two bottlenecks":         {"links:\n  path: {", "node: {ingress: 1Mbit/s}\nbottlenecks: {x: {rate: 1Mbit/s}}\nlinks:\n  path: {through: x, ", "it can go through one"},
-		"all lost":                {"rtt: 40ms", "rtt: 40ms, loss: {random: 100%}", "loses all"},
-		"changes out of order":    {"rtt: 40ms", "rtt: 40ms, changes: [{at: 2s}, {at: 1s}]", "give its changes in order"},
-		"a place beyond the end":  {"name: a", "name: a, behaviour: [{do: {stalls: [{at: 101%, for: 1s}]}}]", "no place in a datum"},
-		"a range that runs back":  {"name: a", "name: a, behaviour: [{do: {delay: 2s..1s}}]", "no time and no range"},
-		"a share that is no":      {"name: a", "name: a, behaviour: [{when: {share: x%}}]", "is no share"},
-		"an endless size":         {"name: a", "name: a, frame: InfkB", "is no size"},
-		"nobody":                  {"peers:\n  - {name: a, link: path}", "", "there are no peers"},
-		"what is no YAML":         {"peers:", "peers: }", "line 5"},
-		"a scalar for everything": {small, "scenario", "scenario: not a scenario file"},
+		"an unknown key":           {"rtt: 40ms}", "rtt: 40ms, rate_: 1}", `line 3: unknown field "rate_"`},
+		"a misspelt key":           {"peers:", "piers:", `line 4: unknown field "piers"`},
+		"a key twice":              {"peers:", "links: {}\npeers:", "line 4: mapping key \"links\" already defined"},
+		"no unit":                  {"20Mbit/s", "20", `line 3: "20" is no rate, write 20Mbit/s`},
+		"a unit of another":        {"20Mbit/s", "20ms", `line 3: "20ms" is no rate`},
+		"a list for a value":       {"20Mbit/s", "[1]", "line 3: a single value is wanted"},
+		"a word for a list":        {"- {name: a, link: path}", "a", "line 5"},
+		"a negative time":          {"40ms", "-40ms", `line 3: "-40ms" is no time`},
+		"no such link":             {"link: path", "link: paht", `peer a has link "paht"`},
+		"two of a name":            {"- {name: a, link: path}", "- {name: a, link: path}\n  - {name: a, link: path}", "a name of its own"},
+		"no name":                  {"name: a", "bad: true", "a name of its own"},
+		"a strange group":          {"name: a", "name: a, group: 10.0.0", `group "10.0.0" is no prefix`},
+		"a strange failure":        {"name: a", "name: a, behaviour: [{do: {fail: {how: explode}}}]", `fails by "explode"`},
+		"a strange fill":           {"name: a", "name: a, behaviour: [{do: {fill: {kind: sand, every: 1s}}}]", `fills with "sand"`},
+		"a fill without a time":    {"name: a", "name: a, behaviour: [{do: {fill: {kind: pings}}}]", "fill needs a time"},
+		"a pace without a burst":   {"name: a", "name: a, behaviour: [{do: {pace: {silence: 1s}}}]", "pace needs a burst"},
+		"a return as another":      {"name: a", "name: a, leaves: [{at: 1s, as: other}]", `comes back as "other"`},
+		"a leave at no time":       {"name: a", "name: a, leaves: [{back: 1s}]", "leaves at no time"},
+		"a claim of nothing":       {"name: a", "name: a, claims: {factor: 0}", "a factor on sizes"},
+		"a side without a time":    {"name: a", "name: a, side: {reply: 1B}", "need a time and a size"},
+		"fetches without sizes":    {"links:", "workload: {fetches: 1}\nlinks:", "needs sizes"},
+		"a datum of nothing":       {"links:", "workload: {fetches: 1, sizes: [0B]}\nlinks:", "size of nothing"},
+		"critical never":           {"links:", "workload: {critical: {deadline: 1s}}\nlinks:", "critical needs every"},
+		"a fault of nothing":       {"links:", "faults: [{at: 1s}]\nlinks:", "a fault does something"},
+		"a fault at two times":     {"links:", "faults: [{at: 1s, in_fetch: 1, freeze: 1s}]\nlinks:", "not both"},
+		"a fault again in a fetch": {"links:", "faults: [{in_fetch: 1, every: 1s, times: 2, freeze: 1s}]\nlinks:", "give at, every and times"},
+		"a fault so many times":    {"links:", "faults: [{at: 1s, times: 2, freeze: 1s}]\nlinks:", "give at, every and times"},
+		"a bar of nothing":         {"links:", "bars: [{path: x}]\nlinks:", "bounds nothing"},
+		"a bar over a word":        {"links:", "bars: [{path: x, is: 1, over: median}]\nlinks:", `over "median"`},
+		"without a stranger":       {"links:", "without: [b]\nlinks:", "without b, which is no peer"},
+		"no such bottleneck":       {"rtt: 40ms", "rtt: 40ms, through: x", "no bottleneck"},
+		"two bottlenecks":          {"links:\n  path: {", "node: {ingress: 1Mbit/s}\nbottlenecks: {x: {rate: 1Mbit/s}}\nlinks:\n  path: {through: x, ", "it can go through one"},
+		"all lost":                 {"rtt: 40ms", "rtt: 40ms, loss: {random: 100%}", "loses all"},
+		"changes out of order":     {"rtt: 40ms", "rtt: 40ms, changes: [{at: 2s}, {at: 1s}]", "give its changes in order"},
+		"a place beyond the end":   {"name: a", "name: a, behaviour: [{do: {stalls: [{at: 101%, for: 1s}]}}]", "no place in a datum"},
+		"a range that runs back":   {"name: a", "name: a, behaviour: [{do: {delay: 2s..1s}}]", "no time and no range"},
+		"a share that is no":       {"name: a", "name: a, behaviour: [{when: {share: x%}}]", "is no share"},
+		"an endless size":          {"name: a", "name: a, frame: InfkB", "is no size"},
+		"nobody":                   {"peers:\n  - {name: a, link: path}", "", "there are no peers"},
+		"what is no YAML":          {"peers:", "peers: }", "line 5"},
+		"a scalar for everything":  {small, "scenario", "scenario: not a scenario file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(small, tc.from, tc.to, 1)

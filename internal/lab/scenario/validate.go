@@ -130,6 +130,9 @@ func (s *Scenario) checkFaults() error {
 		if f.At > 0 && f.InFetch > 0 {
 			return wrong("a fault is at a time or in a fetch, not both")
 		}
+		if f.Every > 0 || f.Times > 0 {
+			return wrong("a fault that is repeated is at a time, every so often, so many times: give at, every and times")
+		}
 		if f.Freeze == 0 && f.Inbox == 0 && f.Disk == 0 {
 			return wrong("a fault does something: freeze, inbox or disk")
 		}

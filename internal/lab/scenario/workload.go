@@ -58,6 +58,9 @@ type Fault struct {
 	At      Time `yaml:"at"`
 	InFetch int  `yaml:"in_fetch"`
 	After   Time `yaml:"after"`
+	// Every and Times repeat one that is at a time, Times in all.
+	Every Time `yaml:"every"`
+	Times int  `yaml:"times"`
 
 	// Freeze is how long the process does not run.
 	Freeze Time `yaml:"freeze"`
