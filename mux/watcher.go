@@ -47,28 +47,48 @@ func (w *Watcher) mark(from, to time.Time) {
 }
 
 // Frozen returns the last interval between from and to in which the process
-// did not run, cut to them; ok is false if there was none.
+// did not run, cut to them; ok is false if there was none. Marks that overlap are
+// one interval: a short pause within a longer one does not hide it.
 func (w *Watcher) Frozen(from, to time.Time) (start, end time.Time, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	var all [len(w.freezes) + 1]freeze
+	n := copy(all[:], w.freezes[:])
 	// The reader may run again before the overdue tick does.
 	if w.users > 0 && to.Sub(w.ticked) > 2*watchTick && w.ticked.Add(watchTick).After(from) {
-		return w.ticked.Add(watchTick), to, true
+		all[n] = freeze{w.ticked.Add(watchTick), to}
 	}
-	for i := len(w.freezes) - 1; i >= 0; i-- {
-		f := w.freezes[i]
-		if f.from.Before(to) && f.to.After(from) {
-			start, end = f.from, f.to
-			if start.Before(from) {
-				start = from
-			}
-			if end.After(to) {
-				end = to
-			}
-			return start, end, true
+	last, ok := freeze{}, false
+	for _, f := range all {
+		if f.from.Before(to) && f.to.After(from) && (!ok || f.to.After(last.to)) {
+			last, ok = f, true
 		}
 	}
-	return time.Time{}, time.Time{}, false
+	if !ok {
+		return time.Time{}, time.Time{}, false
+	}
+	for range all { // as many as there are may have to be joined, one after the other
+		for _, f := range all {
+			if f.from.Before(last.from) && !f.to.Before(last.from) {
+				last.from = f.from
+			}
+		}
+	}
+	return later(last.from, from), earlier(last.to, to), true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // join starts the ticking with the first user.

@@ -46,6 +46,32 @@ func TestFrozenIsCutToWhatWasAskedFor(t *testing.T) {
 	}
 }
 
+// TestOverlappingMarksAreOne: whatever the order in which they were noticed.
+func TestOverlappingMarksAreOne(t *testing.T) {
+	base := time.Now()
+	at := func(d int) time.Time { return base.Add(time.Duration(d) * ms) }
+	for name, marks := range map[string][][2]int{
+		"a short one within":      {{100, 600}, {200, 245}},
+		"a short one at the end":  {{100, 580}, {555, 600}},
+		"noticed the other way":   {{555, 600}, {100, 580}},
+		"end to end":              {{100, 300}, {300, 450}, {450, 600}},
+		"three, in no order":      {{250, 400}, {390, 600}, {100, 260}},
+		"one before, well apart":  {{10, 50}, {100, 600}},
+		"one that nobody asks of": {{100, 600}, {2000, 3000}},
+	} {
+		w := NewWatcher()
+		for _, m := range marks {
+			w.Mark(at(m[0]), at(m[1]))
+		}
+		if from, to, ok := w.Frozen(at(0), at(1000)); !ok || !from.Equal(at(100)) || !to.Equal(at(600)) {
+			t.Errorf("%s: %v to %v, %v", name, from.Sub(base), to.Sub(base), ok)
+		}
+		if from, to, ok := w.Frozen(at(150), at(590)); !ok || !from.Equal(at(150)) || !to.Equal(at(590)) {
+			t.Errorf("%s, cut: %v to %v, %v", name, from.Sub(base), to.Sub(base), ok)
+		}
+	}
+}
+
 func TestFreezeIsSeenBeforeTheOverdueTick(t *testing.T) {
 	w := NewWatcher()
 	w.users = 1
