@@ -24,6 +24,7 @@ type cli struct {
 	Fetch     fetchCmd     `cmd:"" help:"Download files from a peer, or from the best of several, and say how they did."`
 	Pair      pairCmd      `cmd:"" help:"Run two nodes over a simulated link, and hold what they measure against the truth."`
 	Cast      castCmd      `cmd:"" help:"Run a small cast of honest and bad peers, and see the ranking find out which is which."`
+	Lab       labCmd       `cmd:"" help:"Act a scenario file out in real time, and see what happens and why."`
 	Speedtest speedtestCmd `cmd:"" help:"Measure what peers can do, against what they say."`
 	Version   versionCmd   `cmd:"" help:"Say which build this is."`
 
