@@ -1,6 +1,5 @@
 // Package plots draws what came of a scenario, from its result document (package
-// engine): one SVG of three panels over one axis of time, and a page that lists
-// all scenarios with their bars.
+// engine): one SVG of three panels over one axis of time. Package page lists them.
 //
 // The panels answer what a table cannot: who was asked when, and what the ranker
 // said of whom (lanes); whether fetches took what was predicted (waits); and by

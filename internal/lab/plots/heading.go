@@ -46,7 +46,7 @@ func heading(d *engine.Document) head {
 		if bars++; bars > mostBars {
 			break
 		}
-		line := wrap(fmt.Sprintf("%s: %s", b.Bar, shorter(b.Found)), font(12, failed))[0]
+		line := wrap(fmt.Sprintf("%s: %s", b.Bar, Shorter(b.Found)), font(12, failed))[0]
 		h = append(h, row{line, font(12, failed), 16})
 	}
 	return append(h, row{Figures(d), font(12, soft), 24})
@@ -77,26 +77,26 @@ func Failing(d *engine.Document) string {
 func Figures(d *engine.Document) string {
 	s := d.Summary
 	parts := []string{
-		fmt.Sprintf("%d picks of adversaries (%s)", s.BadPicks, percent(s.BadShare)),
-		"regret " + percent(s.Regret),
+		fmt.Sprintf("%d picks of adversaries (%s)", s.BadPicks, Percent(s.BadShare)),
+		"regret " + Percent(s.Regret),
 	}
 	if s.DemotedAfter >= 0 {
 		parts = append(parts, fmt.Sprintf("demoted after %d transfers", s.DemotedAfter))
 	}
 	return strings.Join(append(parts,
 		fmt.Sprintf("%d false verdicts", s.FalseVerdicts),
-		"hedged "+percent(s.HedgedShare)), " · ")
+		"hedged "+Percent(s.HedgedShare)), " · ")
 }
 
-// percent is a share with one digit, and no sign where that is 0.
-func percent(x float64) string {
+// Percent is a share with one digit, and no sign where that is 0.
+func Percent(x float64) string {
 	return fmt.Sprintf("%.1f %%", math.Round(1000*x)/10+0)
 }
 
 var longNumbers = regexp.MustCompile(`[0-9]+\.[0-9]{6,}(e[-+]?[0-9]+)?`)
 
-// shorter is a text with the numbers in it to six digits.
-func shorter(s string) string {
+// Shorter is a text with the numbers in it to six digits.
+func Shorter(s string) string {
 	return longNumbers.ReplaceAllStringFunc(s, func(n string) string {
 		v, err := strconv.ParseFloat(n, 64)
 		if err != nil {

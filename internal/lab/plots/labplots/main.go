@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/assay-mux/assay/internal/lab/plots"
+	"github.com/assay-mux/assay/internal/lab/plots/page"
 )
 
 func main() {
@@ -13,9 +13,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: labplots build/lab.json")
 		os.Exit(2)
 	}
-	page, err := plots.Write(os.Args[1])
-	if page != "" {
-		fmt.Println("plots in", page)
+	file, err := page.Write(os.Args[1])
+	if file != "" {
+		fmt.Println("plots in", file)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "labplots:", err)

@@ -1,4 +1,4 @@
-package plots
+package page
 
 import (
 	_ "embed"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/assay-mux/assay/internal/lab/engine"
+	"github.com/assay-mux/assay/internal/lab/plots"
 )
 
 // Entry is one result on the page.
@@ -20,14 +21,14 @@ type Entry struct {
 	Plot, Series, NoPlot string
 }
 
-//go:embed index.html
-var indexText string
+//go:embed page.html
+var pageText string
 
-var indexPage = template.Must(template.New("index").Parse(indexText))
+var pageMade = template.Must(template.New("page").Parse(pageText))
 
-// Index writes a page of results, in their order; those of one scenario are
+// Page writes a page of results, in their order; those of one scenario are
 // together. The page asks for nothing but the drawings beside it.
-func Index(w io.Writer, entries []Entry) error {
+func Page(w io.Writer, entries []Entry) error {
 	page := struct {
 		Scenarios []*shown
 		Runs      int
@@ -49,7 +50,7 @@ func Index(w io.Writer, entries []Entry) error {
 			page.Failing = append(page.Failing, s.Name)
 		}
 	}
-	return indexPage.Execute(w, page)
+	return pageMade.Execute(w, page)
 }
 
 // shown is one scenario on the page, by all its seeds.
@@ -126,14 +127,14 @@ func runs(d *engine.Document) []*engine.Result {
 
 // bar is the i-th by all seeds.
 func (s *shown) bar(i int, b engine.BarResult) barShown {
-	out := barShown{Bar: b.Bar, Why: b.Why, Found: shorter(b.Found), Pass: true}
+	out := barShown{Bar: b.Bar, Why: b.Why, Found: plots.Shorter(b.Found), Pass: true}
 	var not []string
 	for _, e := range s.entries {
 		if i >= len(e.Doc.Bars) || e.Doc.Bars[i].Pass {
 			continue
 		}
 		out.Pass = false
-		found := shorter(e.Doc.Bars[i].Found)
+		found := plots.Shorter(e.Doc.Bars[i].Found)
 		if len(s.entries) > 1 {
 			found = fmt.Sprintf("seed %d: %s", e.Doc.Seed, found)
 		}
@@ -159,10 +160,10 @@ func (s *shown) figures() {
 		s.Rows = append(s.Rows, cell{name, text})
 	}
 	over("bad picks", whole, func(x engine.Summary) float64 { return float64(x.BadPicks) })
-	over("regret", percent, func(x engine.Summary) float64 { return x.Regret })
+	over("regret", plots.Percent, func(x engine.Summary) float64 { return x.Regret })
 	over("demoted after", transfers, func(x engine.Summary) float64 { return float64(x.DemotedAfter) })
 	over("false verdicts", whole, func(x engine.Summary) float64 { return float64(x.FalseVerdicts) })
-	over("hedged", percent, func(x engine.Summary) float64 { return x.HedgedShare })
+	over("hedged", plots.Percent, func(x engine.Summary) float64 { return x.HedgedShare })
 }
 
 func whole(x float64) string { return fmt.Sprintf("%.0f", x) }
@@ -201,9 +202,9 @@ func (s *shown) choosers() {
 	n := float64(len(s.entries))
 	for _, name := range names {
 		q := by[name]
-		c := chooserShown{Name: words(name), Mean: fmt.Sprintf("%.3f s", q.mean/n), P95: fmt.Sprintf("%.3f s", q.p95/n), Regret: "-"}
+		c := chooserShown{Name: strings.ReplaceAll(name, "_", " "), Mean: fmt.Sprintf("%.3f s", q.mean/n), P95: fmt.Sprintf("%.3f s", q.p95/n), Regret: "-"}
 		if q.best > 0 {
-			c.Regret = percent(q.mean/q.best - 1)
+			c.Regret = plots.Percent(q.mean/q.best - 1)
 		}
 		s.Choosers = append(s.Choosers, c)
 	}

@@ -1,4 +1,4 @@
-package plots
+package page
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/assay-mux/assay/internal/lab/engine"
+	"github.com/assay-mux/assay/internal/lab/plots"
 )
 
 // Write draws all that `make lab` wrote: for DIR/lab.json, whose series are in
@@ -22,7 +23,7 @@ func Write(results string) (page string, err error) {
 		return "", err
 	}
 	if len(docs) == 0 {
-		return "", fmt.Errorf("%w: %s has no results", ErrNoRun, results)
+		return "", fmt.Errorf("%w: %s has no results", plots.ErrNoRun, results)
 	}
 	dir := strings.TrimSuffix(results, filepath.Ext(results))
 	var entries []Entry
@@ -33,8 +34,8 @@ func Write(results string) (page string, err error) {
 		failed = append(failed, err)
 	}
 	var b bytes.Buffer
-	if err := Index(&b, entries); err != nil {
-		return "", fmt.Errorf("plots: %w", err)
+	if err := Page(&b, entries); err != nil {
+		return "", fmt.Errorf("page: %w", err)
 	}
 	page = filepath.Join(dir, "index.html")
 	return page, errors.Join(append(failed, os.WriteFile(page, b.Bytes(), 0o644))...)
@@ -61,17 +62,17 @@ func drawn(series string) ([]byte, error) {
 	if err := read(series, &whole); err != nil {
 		return nil, err
 	}
-	return Draw(&whole)
+	return plots.Draw(&whole)
 }
 
 // read reads a JSON file.
 func read(file string, v any) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("plots: %w", err)
+		return fmt.Errorf("page: %w", err)
 	}
 	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("plots: %s: %w", file, err)
+		return fmt.Errorf("page: %s: %w", file, err)
 	}
 	return nil
 }
