@@ -82,5 +82,8 @@ func (c *Collector) scrape() []prometheus.Metric {
 	if c.tables.ranker != nil {
 		out = append(out, c.tables.ranker.show(c.tables.options.ranker.Ranking())...)
 	}
+	if src := c.tables.options.campaign; src != nil {
+		out = append(out, showCampaign(c.tables.campaign, src.Campaign())...)
+	}
 	return out
 }

@@ -21,6 +21,8 @@
 // Choose names that live long, such as a peer's identity; never its address
 // with the port, nor a text that the peer chooses.
 //
+// WithCampaign adds how far a campaign of speed tests is.
+//
 // WithRanker adds what a ranker and its audit know: standings by rank slot,
 // verdicts by kind, budgets, thresholds and residuals by stratum. The strata are
 // labels; there are few dozen at most.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -17,7 +18,9 @@ var update = flag.Bool("update", false, "write testdata anew from what the colle
 
 // everything is a collector that shows all it can of one full snapshot, and of a
 // ranker.
-func everything() *Collector { return alice(WithRanker(rankerOf(fullRanking()))) }
+func everything() *Collector {
+	return alice(WithRanker(rankerOf(fullRanking())), WithCampaign(campaignOf(Campaign{Measured: 3, OptedOut: 1, Others: 2, Overdue: time.Minute})))
+}
 
 func alice(opts ...Option) *Collector {
 	src := SourceFunc(func() []Peer { return []Peer{{Name: "alice", Snapshot: full()}} })
@@ -129,7 +132,7 @@ func TestDescribeMatchesOptions(t *testing.T) {
 		NewCollector(nil, opts...).Describe(ch)
 		return len(ch)
 	}
-	bare, slots, all := count(WithTop(0)), count(), count(WithPerPeer(1), WithRanker(rankerOf(Ranking{})))
+	bare, slots, all := count(WithTop(0)), count(), count(WithPerPeer(1), WithRanker(rankerOf(Ranking{})), WithCampaign(campaignOf(Campaign{})))
 	if all != len(Descriptions()) || slots >= all || bare >= slots {
 		t.Errorf("descriptions: %d without slots, %d by default, %d with all, of %d", bare, slots, all, len(Descriptions()))
 	}

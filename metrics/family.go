@@ -47,11 +47,17 @@ func (f family) metric(v float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(f.desc, t, v, labels...)
 }
 
-// Descriptions lists every metric there is, those of WithTop, WithPerPeer and
-// WithRanker included, in the order in which the collector describes them.
+// Descriptions lists every metric there is, those of WithTop, WithPerPeer,
+// WithRanker and WithCampaign included, in the order in which the collector
+// describes them.
 func Descriptions() []Description {
 	var all []Description
-	for _, f := range newTables(options{top: 1, perPeer: 1, ranker: RankingFunc(func() Ranking { return Ranking{} })}).families() {
+	everything := options{
+		top: 1, perPeer: 1,
+		ranker:   RankingFunc(func() Ranking { return Ranking{} }),
+		campaign: CampaignFunc(func() Campaign { return Campaign{} }),
+	}
+	for _, f := range newTables(everything).families() {
 		all = append(all, f.Description)
 	}
 	return all

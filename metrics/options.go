@@ -6,6 +6,8 @@ type Option func(*options)
 type options struct {
 	top, perPeer int
 	ranker       RankingSource
+	campaign     CampaignSource
+	native       bool
 }
 
 // defaultTop is how many rank slots there are. More show more of the field and

@@ -15,7 +15,7 @@ func (t *tables) show(best list, b *books) []prometheus.Metric {
 		out = t.gauges[i].show(out, best)
 	}
 	for i := range t.figures {
-		out = append(out, t.figures[i].distribution(best))
+		out = append(out, t.distribution(i, best))
 	}
 	for i, p := range best.first(t.top) {
 		out = t.showSlot(out, strconv.Itoa(i+1), p)
@@ -57,7 +57,15 @@ func labels(value string) []string {
 }
 
 // distribution counts the peers whose figure is known by its size.
-func (v *view) distribution(peers list) prometheus.Metric {
+func (t *tables) distribution(i int, peers list) prometheus.Metric {
+	if t.native {
+		return t.figures[i].natively(peers)
+	}
+	return t.figures[i].fixed(peers)
+}
+
+// fixed counts in fixed buckets alone.
+func (v *view) fixed(peers list) prometheus.Metric {
 	in := make([]uint64, len(v.bounds)+1)
 	var n uint64
 	var sum float64

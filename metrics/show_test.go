@@ -119,7 +119,7 @@ func TestDistributions(t *testing.T) {
 			peers[i].Snapshot.Counts.Reads = math.Float64bits(x)
 			sum += x
 		}
-		h := written(t, v.distribution(rank(peers, true))).GetHistogram()
+		h := written(t, v.fixed(rank(peers, true))).GetHistogram()
 		if h.GetSampleCount() != uint64(len(values)) || math.Abs(h.GetSampleSum()-sum) > 1e-9 {
 			t.Fatalf("count %d, sum %v; want %d, %v", h.GetSampleCount(), h.GetSampleSum(), len(values), sum)
 		}

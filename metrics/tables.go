@@ -9,6 +9,7 @@ type tables struct {
 	figures  []view
 	omitted  family
 	ranker   *rankerTables // nil without WithRanker
+	campaign []campaignFamily
 }
 
 // view is a figure and the families it is shown in.
@@ -33,6 +34,9 @@ func newTables(o options) *tables {
 	if o.ranker != nil {
 		t.ranker = newRankerTables(o.top)
 	}
+	if o.campaign != nil {
+		t.campaign = campaignFamilies()
+	}
 	return t
 }
 
@@ -49,7 +53,11 @@ func (t *tables) families() []family {
 		all = append(all, v.all)
 	}
 	all = append(append(all, t.slotFamilies()...), t.peerFamilies()...)
-	return append(all, t.ranker.families()...)
+	all = append(all, t.ranker.families()...)
+	for _, f := range t.campaign {
+		all = append(all, f.family)
+	}
+	return all
 }
 
 func (t *tables) slotFamilies() []family {

@@ -12,6 +12,7 @@ const (
 	yamux      = "github.com/hashicorp/yamux"
 	tdigest    = "github.com/caio/go-tdigest/v4"
 	prometheus = "github.com/prometheus/client_golang"
+	wireTypes  = "github.com/prometheus/client_model"
 	kernel     = "golang.org/x/sys"
 )
 
@@ -48,7 +49,11 @@ var rules = map[string]rule{
 	// its tests need, speaks in values of burst.
 	"ranking/statefile": {ours: []string{"ranking", "burst"}, live: true},
 	"mux":               {ours: []string{"cookie", "burst"}, modules: []string{yamux, kernel}, live: true},
-	"metrics":           {ours: []string{"mux", "cookie", "burst", "ranking", "audit"}, modules: []string{prometheus}},
+	// Native histograms are put together in the client's own wire types.
+	"metrics": {
+		ours:    []string{"mux", "cookie", "burst", "ranking", "audit", "audit/speedtest/campaign", "audit/speedtest/report"},
+		modules: []string{prometheus, wireTypes},
+	},
 }
 
 // forTests is what the tests of any package may import besides.
