@@ -13,6 +13,8 @@ import (
 	"github.com/assay-mux/assay/audit/speedtest/policy"
 	"github.com/assay-mux/assay/audit/speedtest/report"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/speedtester"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
+	"github.com/assay-mux/assay/metrics"
 )
 
 type speedtestScheduleCmd struct {
@@ -28,6 +30,7 @@ type speedtestScheduleCmd struct {
 	Retry        time.Duration `help:"Make up for a failed test after so long." default:"12h" placeholder:"TIME"`
 	Memory       time.Duration `help:"How long peers' figures remember a test." default:"24h15m" placeholder:"TIME"`
 	Now          bool          `help:"Do what is due now and end, as from a timer, instead of waiting for what is next."`
+	HTTP         string        `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/ meanwhile; by default nowhere." placeholder:"ADDR"`
 }
 
 // Run goes through a campaign, or on with it.
@@ -49,7 +52,16 @@ func (c *speedtestScheduleCmd) Run(e *env) error {
 	if err := h.Save(b); err != nil {
 		return err
 	}
+	var progress status.Campaign
+	if c.HTTP != "" {
+		web, err := status.Start(e.ctx, c.HTTP, status.Handler(nil, metrics.WithCampaign(&progress)))
+		if err != nil {
+			return err
+		}
+		defer web.Close()
+	}
 	for {
+		progress.Set(s, h.Now())
 		switch step := s.Next(h.Now()); step.Kind {
 		case campaign.Finished:
 			return statusTable(e.stdout, s, h.Now())
@@ -150,4 +162,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // shortened says whether tests are shorter than the experiment's.
-func (f *speedtestFlags) shortened() bool { return f.Seconds < policy.TestLength }
+func (f *speedtestFlags) shortened() bool { return f.Length < policy.TestLength }
