@@ -48,7 +48,7 @@ func (l *liar) control(st net.Conn) {
 		}
 		switch m := m.(type) {
 		case message.Ping:
-			message.Write(st, message.Pong{Value: m.Value})
+			message.Write(st, message.Pong(m))
 		case message.Start:
 			l.started <- m
 		case message.Stop:
@@ -143,19 +143,24 @@ func TestShortPayloadIsAFewBytes(t *testing.T) {
 
 // TestFalseReceiptsGetNoCredit: a target that has not read what it receipts.
 func TestFalseReceiptsGetNoCredit(t *testing.T) {
-	for name, receipt := range map[string]func(n int64, sum *keystream.Sum) message.Receipt{
-		"no sum":                func(n int64, _ *keystream.Sum) message.Receipt { return message.Receipt{Bytes: n} },
-		"more than it has read": func(n int64, s *keystream.Sum) message.Receipt { return message.Receipt{Bytes: 4 * n, Sum: s.Value()} },
-		"what was never sent":   func(int64, *keystream.Sum) message.Receipt { return message.Receipt{Bytes: 1 << 40} },
-		"the same again":        func(_ int64, s *keystream.Sum) message.Receipt { return message.Receipt{Bytes: chunk, Sum: first(s)} },
-		"backwards": func(n int64, s *keystream.Sum) message.Receipt {
+	for name, receipt := range map[string]func(n int64, sum, first *keystream.Sum) message.Receipt{
+		"no sum": func(n int64, _, _ *keystream.Sum) message.Receipt { return message.Receipt{Bytes: n} },
+		"more than it has read": func(n int64, s, _ *keystream.Sum) message.Receipt {
+			return message.Receipt{Bytes: 4 * n, Sum: s.Value()}
+		},
+		"what was never sent": func(int64, *keystream.Sum, *keystream.Sum) message.Receipt { return message.Receipt{Bytes: 1 << 40} },
+		"the same again": func(_ int64, _, first *keystream.Sum) message.Receipt {
+			return message.Receipt{Bytes: chunk, Sum: first.Value()}
+		},
+		"backwards": func(n int64, s, _ *keystream.Sum) message.Receipt {
 			return message.Receipt{Bytes: max(0, 3*chunk-n), Sum: s.Value()}
 		},
-		"no whole unit": func(n int64, s *keystream.Sum) message.Receipt { return message.Receipt{Bytes: n - 1, Sum: s.Value()} },
+		"no whole unit": func(n int64, s, _ *keystream.Sum) message.Receipt {
+			return message.Receipt{Bytes: n - 1, Sum: s.Value()}
+		},
 	} {
-		firstSum = 0
 		res, err := measureLiar(t, message.ToTarget, func(st net.Conn, _ keystream.Key, i uint16) {
-			var sum keystream.Sum
+			var sum, first keystream.Sum
 			buf := make([]byte, chunk)
 			for {
 				for at := 0; at < chunk; {
@@ -166,7 +171,10 @@ func TestFalseReceiptsGetNoCredit(t *testing.T) {
 					at += n
 				}
 				sum.Add(buf)
-				if message.Write(st, receipt(sum.Len(), &sum)) != nil {
+				if first.Len() == 0 {
+					first = sum
+				}
+				if message.Write(st, receipt(sum.Len(), &sum, &first)) != nil {
 					return
 				}
 			}
@@ -175,16 +183,6 @@ func TestFalseReceiptsGetNoCredit(t *testing.T) {
 			t.Errorf("%s: %v, with %d runs", name, err, len(res.Runs))
 		}
 	}
-}
-
-var firstSum uint64
-
-// first is the first sum it was shown.
-func first(s *keystream.Sum) uint64 {
-	if firstSum == 0 {
-		firstSum = s.Value()
-	}
-	return firstSum
 }
 
 // TestNoReceiptsEnds: one that takes everything and proves nothing.

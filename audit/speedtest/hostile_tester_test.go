@@ -145,7 +145,7 @@ func TestHundredTestsAtOnce(t *testing.T) {
 	hostile(t, free(), func(g *target, c crook) {
 		refused := 0
 		for range 100 {
-			st, _, err := c.propose(message.Propose{})
+			st, _, err := c.propose(message.Propose{}) //nolint:staticcheck // the stream is open whatever the answer
 			defer st.Close()
 			if r, ok := errors.AsType[*message.Refusal](err); ok && policy.Code(r.Code) == policy.Busy && r.RetryAfter > 0 {
 				refused++

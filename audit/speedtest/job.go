@@ -92,7 +92,7 @@ func (j *job) read(st net.Conn) error {
 		}
 		switch m := m.(type) {
 		case message.Ping:
-			j.say(message.Pong{Value: m.Value})
+			j.say(message.Pong(m))
 		case message.Start:
 			if !j.start(m) {
 				return errUnexpected

@@ -166,7 +166,7 @@ func (r *run) look(ctx context.Context, at time.Duration) error {
 		}
 	}
 	if at < r.omit && at-r.added >= settle+4*r.least && r.room(rate) >= halfFull {
-		return r.double(ctx, at)
+		return r.double(ctx)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (r *run) room(rate float64) float64 {
 
 // double adds as many streams as there are, and leaves out what comes until they
 // are at their speed.
-func (r *run) double(ctx context.Context, at time.Duration) error {
+func (r *run) double(ctx context.Context) error {
 	n := min(2*r.streams, int(r.grant.Streams)) - r.streams
 	if n == 0 {
 		return nil
@@ -226,7 +226,7 @@ func (r *run) await() {
 // drain waits until nothing comes any more.
 func (r *run) drain() {
 	quiet := max(4*r.least, 2*tick)
-	for n := 0; n < int(drainFor/tick); n++ {
+	for range int(drainFor / tick) {
 		before := r.last()
 		time.Sleep(quiet)
 		if r.last() == before {

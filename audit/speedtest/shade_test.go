@@ -331,7 +331,7 @@ func unmoved(a, b ranking.Standing) string {
 // us, while users fetch from whom the ranker chooses. They are sent elsewhere, and
 // it stands afterwards as it did and as the others do.
 func TestATestNeitherHelpsNorHurts(t *testing.T) {
-	for _, x := range bothDirections {
+	for _, x := range bothDirections[:max(1, len(bothDirections)/speedtest.Heavy)] {
 		bubble.Run(t, func(t *testing.T) {
 			f, tests, stop := network(t, "tested", "b", "c", "d", "e")
 			defer stop()
@@ -360,7 +360,7 @@ func TestATestNeitherHelpsNorHurts(t *testing.T) {
 // TestFetchesInTheShade: all is fetched from the one that is tested, as if nobody
 // else had it, and that is not held against it; without the shade it is.
 func TestFetchesInTheShade(t *testing.T) {
-	for _, x := range bothDirections {
+	for _, x := range bothDirections[:max(1, len(bothDirections)/speedtest.Heavy)] {
 		for _, shaded := range []bool{true, false} {
 			bubble.Run(t, func(t *testing.T) {
 				f, tests, stop := network(t, "tested", "b")

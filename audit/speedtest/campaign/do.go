@@ -66,9 +66,9 @@ func (s *State) act(step Step, h Host) (note func()) {
 	case Read:
 		f := h.Look(s.Peers[i])
 		return func() { s.Reread(i, f) }
-	case Wait, Finished, Stopped:
+	default: // nothing to do
+		return func() {}
 	}
-	return func() {}
 }
 
 func (s *State) save(h Host) error {

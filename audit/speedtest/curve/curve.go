@@ -52,7 +52,7 @@ func (c *Curve) Add(at time.Duration, n int) {
 		return
 	}
 	for from < at {
-		to := min((from/Step+1)*Step, at)
+		to := min(from-from%Step+Step, at)
 		c.put(from, float64(n)*float64(to-from)/float64(span))
 		from = to
 		if from >= MaxLength {

@@ -151,6 +151,8 @@ func parse(k Kind, p []byte) (Message, error) {
 		m = Pong{f.u64()}
 	case KindReceipt:
 		m = Receipt{Bytes: f.count(), Sum: f.u64()}
+	default: // Read takes no other
+		f.bad = true
 	}
 	if f.bad {
 		return nil, fmt.Errorf("%w (a field of kind %d is out of range)", ErrMalformed, k)

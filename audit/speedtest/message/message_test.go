@@ -60,8 +60,9 @@ func draw(t *rapid.T) Message {
 		return Receipt{count.Draw(t, "bytes"), rapid.Uint64().Draw(t, "sum")}
 	case KindStop:
 		return Stop{}
+	default:
+		return Attached{}
 	}
-	return Attached{}
 }
 
 // TestMessagesSurvive: what is written is what is read, in any chunking, and

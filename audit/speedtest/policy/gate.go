@@ -203,16 +203,14 @@ func (g *Gate) size(now time.Duration, w Who, a Ask) (Grant, Refusal) {
 	if a.Bytes > 0 && a.Bytes < leastTest {
 		return Grant{}, Refusal{Code: BadRequest}
 	}
-	if left := (p.GroupBytes - group) / runs; left < leastTest {
+	inGroup, inDay := (p.GroupBytes-group)/runs, (p.DayBytes-day)/runs
+	switch {
+	case inGroup < leastTest:
 		return Grant{}, Refusal{GroupQuota, g.frees(now)}
-	} else {
-		grant.Bytes = min(grant.Bytes, left)
-	}
-	left := (p.DayBytes - day) / runs
-	if left < leastTest {
+	case inDay < leastTest:
 		return Grant{}, Refusal{DayQuota, g.frees(now)}
 	}
-	grant.Bytes = min(grant.Bytes, left)
+	grant.Bytes = min(grant.Bytes, inGroup, inDay)
 	return grant, Refusal{}
 }
 

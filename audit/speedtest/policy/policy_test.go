@@ -328,7 +328,7 @@ func TestWords(t *testing.T) {
 	for c := Code(0); c <= codes; c++ {
 		seen[c.String()] = true
 	}
-	for e := Ended(0); e < endings; e++ {
+	for e := range endings {
 		seen[e.String()] = true
 	}
 	if len(seen) != int(codes)+1+int(endings) || Code(99).String() != "unknown" || Ended(99).String() != "unknown" {
