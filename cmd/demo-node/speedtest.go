@@ -30,7 +30,7 @@ type speedtestFlags struct {
 	PeersFile   string        `help:"Test those that stand in this file too, one a line; # begins a comment." placeholder:"FILE"`
 	Through     bool          `help:"Measure through the peer to an exit of ours too: what it can pass on."`
 	OnlyThrough bool          `help:"Measure through the peer alone."`
-	Seconds     time.Duration `help:"How long to measure each way." default:"20s" placeholder:"TIME"`
+	Length      time.Duration `name:"seconds" help:"How long to measure each way." default:"20s" placeholder:"TIME"`
 	Omit        time.Duration `help:"How much of that to leave out at its start; 3s, or a quarter of a shorter test." placeholder:"TIME"`
 	OurLimit    rate          `help:"Rate of our own link. Peers allow as much as the smaller of both limits; if neither is known, 256 MiB a run." placeholder:"RATE"`
 	MaxRate     rate          `help:"Take no more than this of a peer." placeholder:"RATE"`
@@ -83,7 +83,7 @@ func (f *speedtestFlags) tester(e *env, progress func(string, speedtest.Progress
 	switch {
 	case err != nil:
 		return nil, err
-	case f.Seconds < time.Second || f.Seconds > 5*time.Minute || f.Omit < 0 || f.Omit > f.Seconds-time.Second:
+	case f.Length < time.Second || f.Length > 5*time.Minute || f.Omit < 0 || f.Omit > f.Length-time.Second:
 		return nil, usageError{errors.New("--seconds must be from 1s to 5m, and --omit leave a second of it at least")}
 	case f.Streams < 1 || f.MaxStreams < f.Streams || f.MaxStreams > 1024:
 		return nil, usageError{errors.New("--streams must be 1 at least, and --max-streams from there to 1024")}
@@ -92,7 +92,7 @@ func (f *speedtestFlags) tester(e *env, progress func(string, speedtest.Progress
 	cfg := speedtester.Config{
 		Node: us, Direct: !f.OnlyThrough, Progress: progress,
 		Test: speedtest.Config{
-			Length: f.Seconds, Omit: f.Omit, Streams: f.Streams, MaxStreams: f.MaxStreams, Window: int64(win),
+			Length: f.Length, Omit: f.Omit, Streams: f.Streams, MaxStreams: f.MaxStreams, Window: int64(win),
 			Limit: bytesPerSecond(f.OurLimit), Rate: bytesPerSecond(f.MaxRate), Bytes: int64(f.MaxBytes), CPU: cpuTime,
 		},
 	}

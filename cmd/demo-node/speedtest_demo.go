@@ -12,13 +12,13 @@ import (
 )
 
 type speedtestDemoCmd struct {
-	Seconds time.Duration `help:"How long to measure each way." default:"5s" placeholder:"TIME"`
-	JSON    bool          `name:"json" help:"Print one JSON document instead of the report."`
+	Length time.Duration `name:"seconds" help:"How long to measure each way." default:"5s" placeholder:"TIME"`
+	JSON   bool          `name:"json" help:"Print one JSON document instead of the report."`
 }
 
 // Run plays the demo and prints the report.
 func (c *speedtestDemoCmd) Run(e *env) error {
-	if c.Seconds < 4*time.Second || c.Seconds > 20*time.Second {
+	if c.Length < 4*time.Second || c.Length > 20*time.Second {
 		return usageError{errors.New("--seconds must be from 4s to 20s")}
 	}
 	bar := e.rateBar()
@@ -27,7 +27,7 @@ func (c *speedtestDemoCmd) Run(e *env) error {
 		live = e.stderr
 	}
 	doc, failed := speedtestdemo.Run(e.ctx, speedtestdemo.Config{
-		Seconds: c.Seconds, Live: clearing{bar, live}, Progress: bar.show, CPU: cpuTime,
+		Length: c.Length, Live: clearing{bar, live}, Progress: bar.show, CPU: cpuTime,
 	})
 	bar.clear()
 	if doc == nil {

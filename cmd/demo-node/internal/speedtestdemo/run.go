@@ -31,8 +31,8 @@ var (
 
 // Config is how the demo runs.
 type Config struct {
-	// Seconds is how long each way is measured.
-	Seconds time.Duration
+	// Length is how long each way is measured.
+	Length time.Duration
 	// Live is told what happens.
 	Live io.Writer
 	// Progress is told how a test goes. Nil is not called.
@@ -67,7 +67,7 @@ func Run(ctx context.Context, cfg Config) (*report.Document, error) {
 	us := node.New(node.Config{Relayed: true})
 	d.tester = speedtester.New(speedtester.Config{
 		Node: us, Exit: us, Direct: true, Progress: cfg.Progress,
-		Test: speedtest.Config{Length: cfg.Seconds, Omit: cfg.Seconds * 3 / 10, Limit: 1e9 / 8, CPU: cfg.CPU},
+		Test: speedtest.Config{Length: cfg.Length, Omit: cfg.Length * 3 / 10, Limit: 1e9 / 8, CPU: cfg.CPU},
 	})
 	return d.play(ctx)
 }
@@ -78,7 +78,7 @@ func (d *demo) say(format string, args ...any) {
 }
 
 func (d *demo) play(ctx context.Context) (*report.Document, error) {
-	d.say("tests are shortened to %v a way, from 20 s", d.Seconds)
+	d.say("tests are shortened to %v a way, from 20 s", d.Length)
 	control, rest := d.stage.targets[0], d.stage.targets[1:]
 	pre, err := d.test(ctx, control, report.Peer{Name: control.Name, KnownCapacity: control.capacity()})
 	if err != nil {
