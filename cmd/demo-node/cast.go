@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/cast"
@@ -12,9 +14,10 @@ import (
 )
 
 type castCmd struct {
-	Seconds int    `help:"How long to play, about." default:"55"`
-	HTTP    string `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
-	JSON    bool   `name:"json" help:"Print one JSON document instead of what happens and the table."`
+	Seconds int           `help:"How long to play, about." default:"55"`
+	Hold    time.Duration `help:"Stay at the end for so long or until interrupted, at rest, with all figures served." placeholder:"TIME"`
+	HTTP    string        `name:"http" help:"Where to serve /metrics, /debug/snapshot, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
+	JSON    bool          `name:"json" help:"Print one JSON document instead of what happens and the table."`
 }
 
 // Run plays the cast and prints how it ended, and fails if that is not as it
@@ -29,7 +32,11 @@ func (c *castCmd) Run(e *env) error {
 	}
 	var peers status.Peers
 	var ranked status.Ranking
-	web, err := status.Start(e.ctx, c.HTTP, status.Handler(&peers, metrics.WithRanker(&ranked), metrics.WithTop(len(cast.Members()))))
+	snaps := status.NewSnapshots(&peers, &ranked)
+	pages := http.NewServeMux()
+	pages.Handle("GET /debug/snapshot", snaps)
+	pages.Handle("/", status.Handler(&peers, metrics.WithRanker(&ranked), metrics.WithTop(len(cast.Members()))))
+	web, err := status.Start(e.ctx, c.HTTP, pages)
 	if err != nil {
 		return err
 	}
@@ -38,6 +45,13 @@ func (c *castCmd) Run(e *env) error {
 	cfg.Joined = func(name string, p *node.Peer) { peers.Add(name, p.Meter()) }
 	cfg.Left = func(p *node.Peer) { peers.Remove(p.Meter()) }
 	cfg.Ranked = ranked.Set
+	cfg.Rest = func(ctx context.Context) {
+		snaps.Rest()
+		if c.Hold > 0 {
+			e.log.Info("at rest", "for", c.Hold)
+			sleep(ctx, c.Hold)
+		}
+	}
 	doc, bars := cast.Run(e.ctx, cfg)
 	if doc == nil {
 		return bars

@@ -1,6 +1,7 @@
 package cast
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -22,7 +23,12 @@ type Config struct {
 	Joined func(name string, p *node.Peer)
 	Left   func(p *node.Peer)
 	Ranked func(r *ranking.Ranker, clock func() time.Duration, size int64)
-	Log    *slog.Logger
+	// Rest is called at the end, when nothing is fetched any more and all peers
+	// are still there. What it waits for is not played on. Nil is not called.
+	Rest func(ctx context.Context)
+	Log  *slog.Logger
+
+	last bool // whatever comes of it, it is not played again
 }
 
 // normal fills in what may be left out.
@@ -38,6 +44,9 @@ func (c Config) normal() Config {
 	}
 	if c.Ranked == nil {
 		c.Ranked = func(*ranking.Ranker, func() time.Duration, int64) {}
+	}
+	if c.Rest == nil {
+		c.Rest = func(context.Context) {}
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

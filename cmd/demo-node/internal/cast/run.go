@@ -60,11 +60,12 @@ func Run(ctx context.Context, cfg Config) (*report.Cast, error) {
 // repeat plays until verdicts were not held, or all is as it must be anyway.
 func repeat(ctx context.Context, cfg Config, take func(context.Context, Config) (*report.Cast, bool, error)) (*report.Cast, error) {
 	for n := 1; ; n++ {
+		cfg.last = n == mostTakes
 		doc, held, err := take(ctx, cfg)
 		switch {
 		case doc == nil || err == nil || !held:
 			return doc, err
-		case n == mostTakes:
+		case cfg.last:
 			return doc, fmt.Errorf("%w (%w)", ErrBusy, err)
 		}
 		fmt.Fprintf(cfg.Live, "\nThis machine stood still for most of a fetch, so that verdicts are held; once more.\n\n")
@@ -92,7 +93,11 @@ func take(ctx context.Context, cfg Config) (_ *report.Cast, held bool, err error
 	}
 	doc := p.report()
 	f := p.stage.fetch
-	return doc, f.Ranker().Stats(f.Now()).Events[ranking.HoldBegan] > 0, p.judge(doc)
+	held, err = f.Ranker().Stats(f.Now()).Events[ranking.HoldBegan] > 0, p.judge(doc)
+	if err == nil || !held || cfg.last {
+		cfg.Rest(ctx)
+	}
+	return doc, held, err
 }
 
 // say prints a line of what happens.

@@ -11,8 +11,9 @@ import (
 // Peers is the list of connected peers, a metrics.Source. The zero value is
 // empty. Safe for concurrent use.
 type Peers struct {
-	mu   sync.Mutex
-	list []entry // guarded by mu
+	mu     sync.Mutex
+	list   []entry            // guarded by mu
+	retire []func(*mux.Meter) // guarded by mu
 }
 
 type entry struct {
@@ -27,11 +28,23 @@ func (p *Peers) Add(name string, m *mux.Meter) {
 	p.list = append(p.list, entry{name, m})
 }
 
-// Remove takes a peer off the list.
+// Remove takes a peer off the list, once its connection has closed, and tells
+// who asked with OnRemove.
 func (p *Peers) Remove(m *mux.Meter) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.list = slices.DeleteFunc(p.list, func(e entry) bool { return e.meter == m })
+	retire := slices.Clone(p.retire)
+	p.mu.Unlock()
+	for _, tell := range retire {
+		tell(m)
+	}
+}
+
+// OnRemove asks for a call with each meter that leaves the list, after it has.
+func (p *Peers) OnRemove(f func(*mux.Meter)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.retire = append(p.retire, f)
 }
 
 // Peers takes a snapshot of each.

@@ -23,10 +23,15 @@ import (
 // headerLimit is how long a client may take over its request's head.
 const headerLimit = 5 * time.Second
 
-// Handler serves the figures of a source of peers, and of the process.
+// Handler serves the figures of a source of peers, and of the process. What a
+// peer of Peers did since the last scrape is counted when it leaves.
 func Handler(src metrics.Source, opts ...metrics.Option) http.Handler {
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(metrics.NewCollector(src, opts...), collectors.NewGoCollector(),
+	c := metrics.NewCollector(src, append([]metrics.Option{metrics.WithNativeHistograms()}, opts...)...)
+	if p, ok := src.(*Peers); ok {
+		p.OnRemove(c.Retire)
+	}
+	reg.MustRegister(c, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
