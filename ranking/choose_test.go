@@ -279,6 +279,9 @@ func TestDisputedSizes(t *testing.T) {
 			t.Fatal("the liar was chosen")
 		}
 	}
+	if p := w.fetchPlan(1e6); p.Why.Disputed || len(p.Redundant) != 0 {
+		t.Errorf("a proven liar's word still keeps a dispute open: %+v", p)
+	}
 	kinds := kindsOf(w.r.Events())
 	if !slices.Contains(kinds, SizeLie) || !slices.Contains(kinds, Demoted) || slices.Contains(kinds, EclipseSuspected) {
 		t.Errorf("%v", kinds)

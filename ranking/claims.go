@@ -13,6 +13,7 @@ type claim struct {
 	bytes int64
 	two   bool // has said something else since
 	late  bool // came while a fetch of the datum was under way, and does not count until its end
+	liar  bool // is of a proven liar, and counts only where nobody else has spoken
 }
 
 // entry is what the book holds of one datum.
@@ -57,6 +58,13 @@ func (e *entry) claim(peer string, g Group, bytes int64) {
 		e.dropClaim()
 	}
 	e.claims = append(e.claims, claim{peer: peer, group: g, bytes: bytes, late: e.fetches > 0})
+}
+
+// doubt notes that a peer is a proven liar.
+func (e *entry) doubt(peer string) {
+	if i := e.find(peer); i >= 0 {
+		e.claims[i].liar = true
+	}
 }
 
 // remember keeps what outlasts a dropped claim.

@@ -120,6 +120,9 @@ func (r *Ranker) tell(now time.Duration, kind EventKind, p *peer, datum, detail 
 func (r *Ranker) judge(now time.Duration, p *peer, v audit.Verdict) {
 	old := p.verdict
 	p.verdict = v
+	if v.Kinds.Has(audit.ProvenLie) && !old.Kinds.Has(audit.ProvenLie) {
+		r.book.doubt(p.id, "")
+	}
 	if old.Kind != v.Kind {
 		r.tell(now, VerdictChanged, p, "", v.Reason())
 	}

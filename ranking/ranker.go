@@ -163,6 +163,9 @@ func (r *Ranker) Offer(now time.Duration, peer, datum string, s Size) error {
 	if err := r.book.offer(datum, peer, p.group.name, s); err != nil {
 		return err
 	}
+	if p.verdict.Kinds.Has(audit.ProvenLie) {
+		r.book.doubt(peer, datum)
+	}
 	r.holders.add(datum, p)
 	return nil
 }

@@ -46,6 +46,20 @@ func (b *sizeBook) offer(datum, peer string, g Group, s Size) error {
 	return nil
 }
 
+// doubt says that what a peer has claimed of a datum is a proven liar's word; with no datum, of all.
+// It may still prove others wrong, and be proven wrong.
+func (b *sizeBook) doubt(peer, datum string) {
+	if datum == "" {
+		for _, e := range b.data {
+			e.doubt(peer)
+		}
+		return
+	}
+	if e := b.data[datum]; e != nil {
+		e.doubt(peer)
+	}
+}
+
 // entry returns that of a datum, made if need be; nil if the book is full of data under way.
 func (b *sizeBook) entry(datum string, g Group) *entry {
 	b.clock++

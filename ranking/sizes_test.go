@@ -75,6 +75,25 @@ func TestSizeBelieved(t *testing.T) {
 	}
 }
 
+// TestLiarsDisputeNothing: the word of a proven liar counts only where there is no other.
+func TestLiarsDisputeNothing(t *testing.T) {
+	b := heard(t, said{"A1", 5}, said{"B1", 5}, said{"C1", 5}, said{"D1", 7})
+	for _, liar := range []string{"A1", "B1", "C1"} {
+		b.doubt(liar, "")
+	}
+	if got, want := b.view("d", inCapitals), (sizeView{Size{Bytes: 7}, 7, 7, false, false}); got != want {
+		t.Errorf("among others: %+v, want %+v", got, want)
+	}
+	b.doubt("D1", "d")
+	if got := b.view("d", inCapitals); got.size.Bytes != 7 || !got.disputed || got.majority {
+		t.Errorf("liars among themselves: %+v", got)
+	}
+	if s := b.settle("d", 7); !slices.Equal(s.liars, []string{"A1", "B1", "C1"}) {
+		t.Errorf("proven wrong again: %v", s.liars)
+	}
+	b.doubt("A1", "no such datum")
+}
+
 func TestVouchedSizes(t *testing.T) {
 	b := heard(t, said{"A1", 9}, said{"B1", 9}, said{"C1", 9})
 	steps := []struct {

@@ -1,5 +1,7 @@
 package ranking
 
+import "slices"
+
 // view says what to believe by the claims that count: an attested size, else a derived one, else
 // what most aged groups say, else the largest claim and never the smallest.
 func (e *entry) view(aged func(Group) bool) sizeView {
@@ -9,8 +11,9 @@ func (e *entry) view(aged func(Group) bool) sizeView {
 		}
 	}
 	v := sizeView{}
+	liars := !e.honestWord()
 	for _, c := range e.claims {
-		if c.late {
+		if c.late || c.liar && !liars {
 			continue
 		}
 		if v.most == 0 {
@@ -24,6 +27,12 @@ func (e *entry) view(aged func(Group) bool) sizeView {
 		v.size.Bytes, v.majority = won, true
 	}
 	return v
+}
+
+// honestWord says whether anybody has spoken who is no proven liar. One that goes on lying must not
+// keep a dispute open about all that there is.
+func (e *entry) honestWord() bool {
+	return slices.ContainsFunc(e.claims, func(c claim) bool { return !c.late && !c.liar })
 }
 
 // majority is the size that more than half of the aged groups say, of at least three.
@@ -54,7 +63,7 @@ func (e *entry) votes(aged func(Group) bool) map[Group]int64 {
 	count := map[say]int{}
 	out := map[Group]int64{}
 	for _, c := range e.claims {
-		if !c.late && aged(c.group) {
+		if !c.late && !c.liar && aged(c.group) {
 			count[say{c.group, c.bytes}]++
 		}
 	}
