@@ -49,7 +49,7 @@ func (m *Meter) causes(s silence) causes {
 	if s.now-s.last < worthwhile {
 		return c
 	}
-	c.credit = span{s.last, m.ledger.exhausted(m.burstOpened, s.last, s.now, m.path.BaseRTT)}
+	c.credit = span{s.last, m.ledger.exhausted(m.burstOpened, s.last, s.now, m.path.BaseRTT, m.fetching.Load() > 0)}
 	if absent := (span{max(s.left, s.last), s.began}); s.now-s.began <= atOnce && absent.length() >= worthwhile {
 		c.absent = absent
 	}

@@ -195,11 +195,13 @@ func (l *ledger) payload(a *account, at time.Duration, n int) {
 // exhausted says until when the silence since last was for want of credit: the
 // least of the instants at which one of the streams that carried payload since
 // from, and are not done, can have been heard again. It is last itself if one
-// of them had credit throughout, or if there is no such stream.
-func (l *ledger) exhausted(from, last, now, roundTrip time.Duration) time.Duration {
+// of them had credit throughout, or if there is no such stream. While we fetch,
+// payload on streams that cannot answer us is of no account: a peer could keep one
+// of them exhausted as an excuse for every silence on ours.
+func (l *ledger) exhausted(from, last, now, roundTrip time.Duration, fetching bool) time.Duration {
 	until, some := now, false
 	for _, a := range l.streams {
-		if a.peerDone || a.last < from || a.received == 0 {
+		if a.peerDone || a.last < from || a.received == 0 || fetching && l.unasked(a) {
 			continue
 		}
 		some = true

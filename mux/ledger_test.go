@@ -196,9 +196,35 @@ func TestExhausted(t *testing.T) {
 	for _, tt := range tests {
 		var l ledger
 		tt.do(&l)
-		if got := l.exhausted(500*ms, 1000*ms, now, rtt); got != tt.want {
+		if got := l.exhausted(500*ms, 1000*ms, now, rtt, false); got != tt.want {
 			t.Errorf("%s: until %v, want %v", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestExhaustedWhileFetching: a stream that the peer opened and used up is no excuse for silence on ours.
+func TestExhaustedWhileFetching(t *testing.T) {
+	const rtt, now = 100 * ms, 5000 * ms
+	var l ledger
+	l.arrived(window(2, flagSYN, 0), 0)
+	l.receive(data(2, 0, initialCredit), 900*ms)
+	if got := l.exhausted(500*ms, 1000*ms, now, rtt, true); got != now {
+		t.Errorf("no stream of ours: until %v, want %v, for its streams may be what we fetch", got, now)
+	}
+	l.sent(window(1, flagSYN, 0), 950*ms)
+	if got := l.exhausted(500*ms, 1000*ms, now, rtt, true); got != 1000*ms {
+		t.Errorf("ours unanswered: until %v, nothing is ours", got)
+	}
+	l.receive(data(1, 0, initialCredit), 1000*ms)
+	if got := l.exhausted(500*ms, 1000*ms, now, rtt, true); got != now {
+		t.Errorf("ours exhausted too: until %v, want %v", got, now)
+	}
+	l.sent(window(1, 0, 100), 2000*ms)
+	if got := l.exhausted(500*ms, 1000*ms, now, rtt, true); got != 2100*ms {
+		t.Errorf("ours granted: until %v, want 2.1s", got)
+	}
+	if got := l.exhausted(500*ms, 1000*ms, now, rtt, false); got != 2100*ms {
+		t.Errorf("with no fetch: until %v, want 2.1s", got)
 	}
 }
 
@@ -279,7 +305,7 @@ func TestLedgerNeverClaimsMoreThanItCanProve(t *testing.T) {
 			}
 			at := now + time.Duration(rapid.IntRange(0, 500).Draw(rt, "silence"))*ms
 			rtt := time.Duration(rapid.IntRange(0, 100).Draw(rt, "rtt")) * ms
-			got := l.exhausted(from, last, at, rtt)
+			got := l.exhausted(from, last, at, rtt, false)
 			want := provable(books, from, last, at, rtt)
 			if got > want || got < last || !crowded && got != want {
 				rt.Fatalf("claims %v to %v, provable is %v (crowded %v)", last, got, want, crowded)
