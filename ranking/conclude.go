@@ -106,6 +106,7 @@ func (r *Ranker) record(now time.Duration, f *Fetch, reading *burst.Reading, fai
 	if f.first {
 		rec.TTFB = f.firstAt - f.began
 	}
+	f.peer.usual.hold(&rec, f.pick.path)
 	switch {
 	case reading.KernelFresh:
 		rec.KernelRTT = reading.KernelRTT
@@ -154,7 +155,8 @@ func (r *Ranker) observe(now time.Duration, f *Fetch, reading *burst.Reading, fa
 	if excess > usDegraded {
 		p.clearSince = now
 	}
-	return observed{p.verdict.Latest.Outcome, rec.Claim, rec.Size, rec.TTFB}
+	claim, _ := f.claimOf() // the peer's own, whatever it was held against
+	return observed{p.verdict.Latest.Outcome, claim.Total, rec.Size, rec.TTFB}
 }
 
 // ownTrouble looks for evidence that it is us, which holds verdicts where too few groups speak.
@@ -198,6 +200,7 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 	p.completions++
 	p.lastServed = now
 	c := completed{bytes: f.got, time: took, first: min(max(seen.ttfb, 0), took), tail: f.tail()}.alone(f)
+	p.usual.add(c)
 	path := f.pick.path
 	times := p.waits.add(now, c, path, r.cfg.HalfWait)
 	p.penalty.complete(now, r.tally.Completions, times, &r.cfg)

@@ -53,6 +53,7 @@ type peer struct {
 
 	waits       waits
 	calibration calibration
+	usual       usual
 	penalty     penalty
 	costs       allowance
 
