@@ -78,9 +78,10 @@ func (w *world) offer(d *datum, late bool) {
 	}
 }
 
-// sizeSaid is what is said of a size by a peer.
+// sizeSaid is what is said of a size by a peer. Who makes a claim of its own makes it beside what is
+// attested.
 func (w *world) sizeSaid(d *datum, c *scenario.Claims) ranking.Size {
-	if f := w.s.Workload.Attested; f > 0 {
+	if f := w.s.Workload.Attested; f > 0 && c == nil {
 		return ranking.Size{Bytes: max(1, int64(float64(d.size)*f)), Provenance: ranking.Attested}
 	}
 	factor := 1.0
