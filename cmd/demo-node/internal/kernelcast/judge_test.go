@@ -126,7 +126,7 @@ func TestPlay(t *testing.T) {
 	}
 	defer p.stage.close()
 	p.survey(t.Context(), grace+2*time.Second)
-	if err := p.use(t.Context(), p.all+5); err != nil {
+	if err := p.use(t.Context(), 5, p.all+5); err != nil {
 		t.Fatal(err)
 	}
 	if len(p.choices) != 5 {

@@ -20,6 +20,8 @@ const (
 	surveyLimit = 30 * time.Second
 	// grace is how long before its end the survey asks for nothing new.
 	grace = 10 * time.Second
+	// leastUsers is how many fetches are the user's at least.
+	leastUsers = 300
 	// pause is between two fetches of a peer, and of a user.
 	pause = 20 * ms
 )
@@ -47,7 +49,7 @@ type play struct {
 	mu      sync.Mutex
 	tally   map[string]*tally // guarded by mu
 	all     int               // fetches; guarded by mu
-	choices []choice          // the user's; guarded by mu
+	choices []choice          // the user's; of the goroutine that plays
 }
 
 // run plays it and holds it to the bars.
@@ -64,7 +66,7 @@ func run(ctx context.Context, survey time.Duration, fetches int) error {
 	fmt.Fprintf(os.Stderr, "%d peers, each asked by itself for %v\n", len(p.cast), survey)
 	p.survey(ctx, survey)
 	fmt.Fprintf(os.Stderr, "%d fetches; now a user's\n", p.all)
-	if err := p.use(ctx, fetches); err != nil {
+	if err := p.use(ctx, leastUsers, fetches); err != nil {
 		return err
 	}
 	return p.judge(os.Stdout)
@@ -110,19 +112,18 @@ func (p *play) others(m member) (names []string) {
 	return names
 }
 
-// use fetches as a user would until there were so many fetches in all.
-func (p *play) use(ctx context.Context, fetches int) error {
-	for ctx.Err() == nil && p.count() < fetches {
+// use fetches as a user would so many times, and until there were so many fetches
+// in all.
+func (p *play) use(ctx context.Context, users, fetches int) error {
+	for ctx.Err() == nil && (len(p.choices) < users || p.count() < fetches) {
 		size := []int64{smallest, usual, largest}[rand.IntN(3)]
 		res, err := p.stage.fetch.Fetch(ctx, fetcher.Request{Hash: p.stage.data[size][rand.IntN(each)]})
 		p.note(res)
 		if err != nil {
 			return fmt.Errorf("a user's fetch: %w", err)
 		}
-		p.mu.Lock()
 		p.choices = append(p.choices, choice{size, res.From(), res.Took, len(res.Parts)})
 		p.tally[res.From()].picked++
-		p.mu.Unlock()
 		rest(ctx, pause)
 	}
 	return ctx.Err()
