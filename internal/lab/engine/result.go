@@ -101,6 +101,8 @@ type PeerResult struct {
 	ConvictedAfterMisses int `json:"convicted_after_misses"`
 	// GrossMisses are those of the whole run.
 	GrossMisses int `json:"gross_misses"`
+	// Threshold bounds the residuals that its audited transfers were held to.
+	Threshold Range `json:"threshold"`
 	// ProvenAfter is how many data had come, of anyone, when it was first proven to
 	// have lied; -1 if it never was.
 	ProvenAfter int `json:"proven_after"`
@@ -133,6 +135,19 @@ type PeerResult struct {
 	// Error is the mean, over completed primaries of the user's fetches, of
 	// actual/predicted - 1.
 	Error float64 `json:"error"`
+}
+
+// Range is from Least to Most, both 0 if it is empty.
+type Range struct {
+	Least float64 `json:"least"`
+	Most  float64 `json:"most"`
+}
+
+func (r *Range) add(v float64) {
+	if r.Most == 0 || v < r.Least {
+		r.Least = v
+	}
+	r.Most = max(r.Most, v)
 }
 
 // Picks counts the transfers that a peer was asked for.

@@ -142,6 +142,9 @@ func (p *PeerResult) tallyTransfers(r *Result) {
 			continue
 		}
 		p.Bytes += t.Got
+		if t.Outcome == audit.Judged.String() || t.Outcome == audit.Censored.String() {
+			p.Threshold.add(t.Threshold)
+		}
 		p.pick(t, primary, late >= 2)
 		switch {
 		case t.End == "whole":
