@@ -1,0 +1,133 @@
+// The audit: residuals as they come against the threshold, and by stratum.
+
+import { Chart } from "./chart.js";
+import { bytes, count, label, share, time } from "./units.js";
+
+const most = 2000; // residuals remembered
+const span = 120; // seconds in sight
+
+const titles = ["Size", "Round trip", "Threshold", "Before clamp", "Groups voting", "Fetches", "Residuals, and the threshold"];
+
+const range = (from, to, words) => to ? `${from ? words(from) : "0"} to ${words(to)}` : `from ${words(from)}`;
+
+export class Audit {
+  constructor() {
+    this.root = document.getElementById("audit");
+    this.seen = new Map(); // peer to its last fetch, as text
+    this.at = [];
+    this.residual = [];
+    this.over = [];
+    this.threshold = [];
+    this.rows = new Map(); // stratum to its row
+  }
+
+  show(frame) {
+    this.root.hidden = !frame.ranked;
+    if (!frame.ranked) return;
+    const now = frame.sent / 1000;
+    this.gather(frame, now);
+    this.chart ??= new Chart(document.getElementById("audit-chart"), "Residuals as they come",
+      [{ name: "threshold", colour: "--bad", points: true }, { name: "within", colour: "--plot-1", points: true }, { name: "above", colour: "--plot-2", points: true }], share, span);
+    this.chart.set(this.at, [this.threshold, this.residual, this.over], now);
+    this.strata(frame.audit);
+    this.free(frame.audit.free);
+  }
+
+  // gather notes each fetch that was judged since the last frame.
+  gather(frame, now) {
+    const seen = new Map();
+    for (const { peer, last } of frame.peers) {
+      if (!last) continue;
+      const key = `${last.claim} ${last.actual} ${last.residual}`;
+      seen.set(peer, key);
+      if (this.seen.get(peer) === key || !last.threshold || !["judged", "censored"].includes(last.outcome)) continue;
+      const over = last.residual > last.threshold;
+      this.at.push(now);
+      this.residual.push(over ? null : Math.max(0, last.residual));
+      this.over.push(over ? last.residual : null);
+      this.threshold.push(last.threshold);
+    }
+    this.seen = seen;
+    const old = Math.max(this.at.findIndex(t => t > now - span), this.at.length - most, 0);
+    for (const values of [this.at, this.residual, this.over, this.threshold]) values.splice(0, old);
+  }
+
+  strata(audit) {
+    if (!this.table) this.build();
+    const found = new Set();
+    for (const s of audit.strata) {
+      const key = `${s.size_from} ${s.rtt_from} ${s.lossy}`;
+      found.add(key);
+      const row = this.rows.get(key) || this.row(key);
+      const now = JSON.stringify(s);
+      if (row.now === now) continue;
+      row.now = now;
+      const texts = [
+        range(s.size_from, s.size_to, bytes) + (s.lossy ? ", lossy" : ""), range(s.rtt_from, s.rtt_to, time),
+        share(s.threshold) + (s.thin ? ", for want of voters" : s.merged ? ", of merged strata" : ""), s.raw ? share(s.raw) : "\u2013", String(s.voters), count(s.count),
+      ];
+      texts.forEach((text, i) => row.element.children[i].textContent = text);
+      row.element.lastChild.replaceChildren(histogram(s, audit.bounds));
+    }
+    for (const [key, row] of this.rows) {
+      if (found.has(key)) continue;
+      row.element.remove();
+      this.rows.delete(key);
+    }
+  }
+
+  build() {
+    this.table = document.createElement("table");
+    const head = this.table.createTHead().insertRow();
+    for (const title of titles) {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      cell.textContent = title;
+      head.append(cell);
+    }
+    this.body = this.table.createTBody();
+    document.getElementById("strata").append(this.table);
+  }
+
+  row(key) {
+    const row = { element: this.body.insertRow(), now: "" };
+    for (const _ of titles) row.element.insertCell();
+    this.rows.set(key, row);
+    return row;
+  }
+
+  free(rates) {
+    const text = rates.map(r => `${label(r.verdict)}: up to ${share(r.rate)} of fetches are never enough for the verdict, ${r.in_a_row} in a row are`);
+    const list = document.getElementById("free");
+    if (this.freeText === text.join()) return;
+    this.freeText = text.join();
+    list.replaceChildren(...text.map(t => {
+      const item = document.createElement("li");
+      item.textContent = t;
+      return item;
+    }));
+  }
+}
+
+const svg = (name, attributes) => {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+  return e;
+};
+
+// histogram draws the residuals of a stratum by bucket, and where the threshold is
+// among them.
+function histogram(s, bounds) {
+  const wide = 10, high = 36, top = Math.max(...s.counts, 1);
+  const root = svg("svg", { viewBox: `0 0 ${wide * s.counts.length} ${high}`, role: "img", class: "histogram", preserveAspectRatio: "none" });
+  const above = s.counts.reduce((sum, n, i) => sum + (i > 0 && bounds[i - 1] >= s.threshold ? n : 0), 0);
+  root.setAttribute("aria-label", `${count(s.count)} residuals, ${count(above)} of them in the buckets above the threshold of ${share(s.threshold)}`);
+  s.counts.forEach((n, i) => {
+    const h = n ? Math.max(2, high * n / top) : 0;
+    root.append(svg("rect", { x: i * wide + 1, y: high - h, width: wide - 2, height: h, class: i > 0 && bounds[i - 1] >= s.threshold ? "over" : "within" }));
+  });
+  const i = bounds.findIndex(b => b >= s.threshold), low = i > 0 ? bounds[i - 1] : 0;
+  const x = wide * (i + (s.threshold - low) / (bounds[i] - low || 1));
+  root.append(svg("rect", { x: x - 0.75, y: 0, width: 1.5, height: high, class: "threshold" }));
+  return root;
+}
