@@ -89,6 +89,12 @@ func holds(r *engine.Result) []band {
 	return out
 }
 
+// scale sets the scale of values, with ticks that have room for their labels.
+func (p *panel) scale(n plot.Normalizer, t plot.Ticker) {
+	p.Y.Scale = n
+	p.Y.Tick.Marker = spaced{t, n, 1.3 * (p.Y.Tick.Label.Font.Size / p.height).Points()}
+}
+
 // marks adds places of one kind, and its key.
 func (p *panel) marks(name string, l look, points plotter.XYs) {
 	p.Add(marks{l, points})

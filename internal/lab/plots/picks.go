@@ -119,9 +119,8 @@ func (f flags) Plot(c draw.Canvas, p *plot.Plot) {
 	style := font(10.5, ink)
 	style.YAlign = draw.YCenter
 	var places []vg.Point
-	for _, l := range f.labels(func(t float64) vg.Length { return x(t) }, style.Width, c.Max.X) {
-		at := vg.Point{X: l.x, Y: y(f.y)}
-		c.FillText(style, at, l.text)
+	for _, l := range f.labels(x, style.Width, c.Min.X, c.Max.X) {
+		c.FillText(style, vg.Point{X: l.from, Y: y(f.y)}, l.text)
 	}
 	for _, g := range f.all {
 		places = append(places, vg.Point{X: x(g.at), Y: y(f.y)})
@@ -129,36 +128,52 @@ func (f flags) Plot(c draw.Canvas, p *plot.Plot) {
 	flagLook.draw(c, places)
 }
 
-// label is a text and where it begins.
+// label is a text beside a flag, and where it begins and ends.
 type label struct {
-	x    vg.Length
-	text string
+	flag, from, to vg.Length
+	text           string
 }
 
-// gap is between a flag and its text.
-const gap = 7
+const (
+	// gap is between a flag and its text.
+	gap = 7
+	// apart is the least between two texts.
+	apart = 6
+)
 
-// labels places texts beside their flags, none over another. One that finds no
-// room is joined to the one before it.
-func (f flags) labels(x func(float64) vg.Length, width func(string) vg.Length, end vg.Length) []label {
+// labels places texts beside their flags, between two ends and none over another:
+// one that finds no room is joined to the one before it.
+func (f flags) labels(x func(float64) vg.Length, width func(string) vg.Length, start, end vg.Length) []label {
 	var out []label
-	for i, g := range f.all {
-		next := end
-		for _, later := range f.all[i+1:] {
-			if x(later.at) > x(g.at)+gap {
-				next = x(later.at) - gap
+	for _, g := range f.all {
+		out = append(out, label{flag: x(g.at), text: g.text})
+		for {
+			n := len(out) - 1
+			out[n].place(width, start, end)
+			if n == 0 || out[n].from >= out[n-1].to+apart {
 				break
 			}
+			out[n-1].text += ", " + out[n].text
+			out = out[:n]
 		}
-		from := x(g.at) + gap
-		if n := len(out); n > 0 && from < out[n-1].x+width(out[n-1].text)+4 {
-			out[n-1].text += ", " + g.text
-			continue
-		}
-		if from+width(g.text) > end && from-2*gap-width(g.text) > 0 && next == end {
-			from = x(g.at) - gap - width(g.text) // no room to the right
-		}
-		out = append(out, label{from, g.text})
 	}
 	return out
+}
+
+// place puts a label to the right of its flag, else to the left, else as far to the
+// right as there is room, cut if need be.
+func (l *label) place(width func(string) vg.Length, start, end vg.Length) {
+	text := []rune(l.text)
+	for n := len(text); width(l.text) > end-start && n > 0; n-- {
+		l.text = string(text[:n-1]) + "…"
+	}
+	w := width(l.text)
+	l.from = l.flag + gap
+	if l.from+w > end {
+		l.from = l.flag - gap - w
+	}
+	if l.from < start {
+		l.from = end - w
+	}
+	l.to = l.from + w
 }

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 )
@@ -45,7 +46,7 @@ func (decades) Ticks(low, high float64) []plot.Tick {
 		steps = steps[:1]
 	}
 	var v at
-	for d := math.Floor(math.Log10(low)); d <= math.Ceil(math.Log10(high)); d++ {
+	for d := math.Floor(math.Log10(max(low, shortest/10))); d <= math.Ceil(math.Log10(high)); d++ {
 		for _, s := range steps {
 			v = append(v, round(s*math.Pow(10, d)))
 		}
@@ -57,6 +58,38 @@ func (decades) Ticks(low, high float64) []plot.Tick {
 func round(v float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(v))-3)
 	return math.Round(v/unit) * unit
+}
+
+// spaced are ticks of which none is too near to another on a scale.
+type spaced struct {
+	plot.Ticker
+	scale plot.Normalizer
+	// least is the least distance, as a part of the axis.
+	least float64
+}
+
+// Ticks leaves those out that are too near to one kept, counted from 0, or from the
+// lowest where that is above.
+func (s spaced) Ticks(low, high float64) []plot.Tick {
+	all := s.Ticker.Ticks(low, high)
+	from := max(0, slices.IndexFunc(all, func(t plot.Tick) bool { return t.Value >= 0 }))
+	place := func(t plot.Tick) float64 { return s.scale.Normalize(low, high, t.Value) }
+	var out []plot.Tick
+	last := math.Inf(-1)
+	for _, t := range all[from:] {
+		if place(t)-last >= s.least {
+			out, last = append(out, t), place(t)
+		}
+	}
+	if from > 0 {
+		last = place(all[from])
+	}
+	for _, t := range slices.Backward(all[:from]) {
+		if last-place(t) >= s.least {
+			out, last = append(out, t), place(t)
+		}
+	}
+	return out
 }
 
 // clock are ticks of time in seconds, labelled in a unit of its own.
@@ -91,12 +124,16 @@ func clockFor(seconds float64) (clock, string) {
 	return clock{1}, "seconds"
 }
 
+// shortest is the least that a logarithmic axis has, in seconds: nothing in the lab
+// is shorter, and smaller values make an axis of noughts.
+const shortest = 1e-6
+
 // logRange is a range of positive values with some room, at least of a factor.
 func logRange(values []float64, least float64) (low, high float64) {
 	low, high = math.Inf(1), 0
 	for _, v := range values {
-		if v > 0 {
-			low, high = min(low, v), max(high, v)
+		if v > 0 && !math.IsInf(v, 0) {
+			low, high = min(low, max(v, shortest)), max(high, v, shortest)
 		}
 	}
 	if high == 0 {

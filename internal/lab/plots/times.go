@@ -30,7 +30,7 @@ func waits(d *engine.Document) *panel {
 	var fine, ill, none, predicted plotter.XYs
 	var values []float64
 	for _, f := range d.Assay.Fetches {
-		if !f.User || f.Wait <= 0 {
+		if !f.User || f.Wait < shortest {
 			continue
 		}
 		at := plotter.XY{X: f.At, Y: f.Wait}
@@ -43,11 +43,11 @@ func waits(d *engine.Document) *panel {
 		default:
 			fine = append(fine, at)
 		}
-		if f.Predicted > 0 {
+		if f.Predicted >= shortest {
 			predicted = append(predicted, plotter.XY{X: f.At, Y: f.Predicted})
 		}
 	}
-	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{}
+	p.scale(plot.LogScale{}, decades{})
 	best := oracle(d)
 	for _, q := range best {
 		values = append(values, q.Y)
@@ -81,7 +81,7 @@ func oracle(d *engine.Document) plotter.XYs {
 	}
 	var out plotter.XYs
 	for _, f := range d.Assay.Fetches {
-		if w := waits[f.N]; f.User && w > 0 {
+		if w := waits[f.N]; f.User && w >= shortest {
 			out = append(out, plotter.XY{X: f.At, Y: w})
 		}
 	}
@@ -115,7 +115,7 @@ func evidence(d *engine.Document) *panel {
 			beyond = append(beyond, at)
 		}
 	}
-	p.Y.Scale, p.Y.Tick.Marker = wide{0.5}, residuals
+	p.scale(wide{0.5}, residuals)
 	thresholds, gross := limits(d.Assay)
 	for _, q := range append(thresholds, gross...) {
 		high = max(high, q.Y)
