@@ -112,8 +112,9 @@ const (
 	collapsedTo = 0.1
 	// hopelessAfter times the expected time a fetch is hopeless.
 	hopelessAfter = 8
-	// mostHedges is how many hedges one fetch may have.
-	mostHedges = 2
+	// mostHedges is how many hedges one fetch may have. More helps where most peers stall together, and
+	// costs a second each; those that bring nothing cost no bytes.
+	mostHedges = 4
 	// resetEvery is the least time between two pieces of advice to reset a connection.
 	resetEvery = 10 * time.Minute
 	// adviceLeast and adviceMost bound how soon to ask again.
@@ -266,7 +267,7 @@ func (r *Ranker) hedgeFor(now time.Duration, f *Fetch, was Advice) (Pick, bool) 
 	exclude := slices.Clone(j.plan.exclude)
 	for _, g := range j.fetches {
 		exclude = append(exclude, g.pick.Peer)
-		if g != f && !g.ended && !g.spare() {
+		if g != f && !g.ended && !g.spare() && now-g.lastAt < g.stallAfter() { // one that has stalled too is no help
 			live++
 		}
 	}

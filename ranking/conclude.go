@@ -168,7 +168,8 @@ func (r *Ranker) ownTrouble(now time.Duration, f *Fetch, excess float64, actual,
 	if excess < usDegraded || p.completions < 20 || now-p.clearSince < clearAfter || !p.group.aged(now) {
 		return
 	}
-	if r.probeGroup != p.group.name && r.probeGroup != "" && now-r.probeAt < usWindow {
+	// Where enough groups speak it is their share that tells, which two of a coalition do not make.
+	if r.probeGroup != p.group.name && r.probeGroup != "" && now-r.probeAt < usWindow && !r.us.enough() {
 		r.us.evidence(now, slowProbe)
 	}
 	r.probeGroup, r.probeAt = p.group.name, now

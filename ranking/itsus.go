@@ -83,6 +83,9 @@ func (u *itsUs) count(o *outcome, n int) {
 	}
 }
 
+// enough says whether so many groups have spoken that their share tells.
+func (u *itsUs) enough() bool { return u.order.Len() >= usGroups }
+
 // evidence counts what speaks for trouble of our own, however few groups there are.
 func (u *itsUs) evidence(now time.Duration, c holdCause) {
 	switch c {
