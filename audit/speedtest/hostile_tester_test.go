@@ -145,8 +145,9 @@ func TestHundredTestsAtOnce(t *testing.T) {
 	hostile(t, free(), func(g *target, c crook) {
 		refused := 0
 		for range 100 {
-			st, _, err := c.propose(message.Propose{}) //nolint:staticcheck // the stream is open whatever the answer
+			st := c.stream(message.Propose{})
 			defer st.Close()
+			_, err := message.Expect[message.Grant](st)
 			if r, ok := errors.AsType[*message.Refusal](err); ok && policy.Code(r.Code) == policy.Busy && r.RetryAfter > 0 {
 				refused++
 			}
