@@ -26,7 +26,7 @@ func (a at) Ticks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for _, v := range a {
 		if v >= low && v <= high {
-			ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%g", v)})
+			ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%.4g", v)})
 		}
 	}
 	return ticks
@@ -48,16 +48,10 @@ func (decades) Ticks(low, high float64) []plot.Tick {
 	var v at
 	for d := math.Floor(math.Log10(max(low, shortest/10))); d <= math.Ceil(math.Log10(high)); d++ {
 		for _, s := range steps {
-			v = append(v, round(s*math.Pow(10, d)))
+			v = append(v, s*math.Pow(10, d))
 		}
 	}
 	return v.Ticks(low*(1-1e-9), high*(1+1e-9))
-}
-
-// round takes the noise of powers away.
-func round(v float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(v))-3)
-	return math.Round(v/unit) * unit
 }
 
 // spaced are ticks of which none is too near to another on a scale.
