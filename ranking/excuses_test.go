@@ -139,3 +139,22 @@ func TestOurTimeBeforeTheFirstByte(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of one that served 4 MB well 12 MB are expected to take so long, and when they have taken that long
+// they are not expected to take longer. A population of slow strangers must not come in by that.
+func TestMoreCompletionsAreMoreEvidence(t *testing.T) {
+	w := newWorld(t)
+	peers := w.honestPeers([2]float64{40, 20}, [2]float64{0.08, 40}, [2]float64{0.08, 40}, [2]float64{0.08, 40})
+	for _, a := range peers[1:] {
+		w.from(a, 20e3)
+	}
+	a := peers[0]
+	for range 5 {
+		w.from(a, 4e6)
+	}
+	before := w.expect(a, 12e6)
+	w.from(a, 12e6)
+	if after := w.expect(a, 12e6); after > before {
+		t.Errorf("12 MB were expected to take %v, came, and are expected to take %v", before, after)
+	}
+}

@@ -162,14 +162,16 @@ func blend(a, b, step float64) float64 {
 // of is the time that completions say n bytes take, in seconds, and how many of them say so: one of s
 // bytes counts for n with the weight min(1, 4 s/n). Completions of other classes fill in as far as those
 // of n's own are few: else a peer that serves some sizes fast and dribbles others would keep half of
-// what that fakes.
+// what that fakes. They count as evidence all the same, against what is supposed of a stranger: more
+// completions never make for less.
 func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, weight float64) {
-	own := sizeClass(n)
+	own, sum := sizeClass(n), 0.0
 	fill := measuredPrior / (measuredPrior + ws.class[own].left(now, half))
 	for left := ws.used; left != 0; left &= left - 1 {
 		class := bits.TrailingZeros16(left)
 		w := &ws.class[class]
 		x := w.left(now, half) * min(1, 4*float64(w.size)/float64(max(n, 1)))
+		weight += x
 		if class != own {
 			x *= fill
 		}
@@ -177,12 +179,12 @@ func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, 
 			continue
 		}
 		t += x * w.at(n, p)
-		weight += x
+		sum += x
 	}
-	if weight > 0 {
-		t /= weight
+	if sum == 0 {
+		return 0, 0
 	}
-	return t, weight
+	return t / sum, weight
 }
 
 // count is how many completions the means rest on, aged.
