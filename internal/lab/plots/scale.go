@@ -26,7 +26,7 @@ func (a at) Ticks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for _, v := range a {
 		if v >= low && v <= high {
-			ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%.4g", v)})
+			ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%.6g", v)})
 		}
 	}
 	return ticks
@@ -102,7 +102,7 @@ func (k clock) Ticks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for n := math.Ceil(low / step); n*step <= high; n++ {
 		v := n*step + 0 // no negative zero
-		ticks = append(ticks, plot.Tick{Value: v * k.unit, Label: fmt.Sprintf("%.4g", v)})
+		ticks = append(ticks, plot.Tick{Value: v * k.unit, Label: fmt.Sprintf("%.6g", v)})
 	}
 	return ticks
 }
