@@ -59,6 +59,7 @@ func (c *speedtestScheduleCmd) Run(e *env) error {
 			return err
 		}
 		defer web.Close()
+		e.log.Info("live figures", "metrics", "http://"+web.Addr()+"/metrics")
 	}
 	for {
 		progress.Set(s, h.Now())
