@@ -87,16 +87,14 @@ func (v *View) size() int64 {
 
 // draw writes what is new, and what is to be drawn anew if that is due.
 func (d *drawing) draw(due bool) {
-	lines := d.v.Lines()
+	lines, now := d.v.Lines(), d.ranked()
 	if d.s.Size == nil {
 		if due {
-			now := d.ranked()
 			lines = append(lines, d.v.Progress(now, d.rank))
 		}
 		d.write(lines)
 		return
 	}
-	now := d.ranked()
 	columns, rows := d.s.Size()
 	table := d.v.Table(now, d.rank, columns-1, rows-2)
 	var b bytes.Buffer
