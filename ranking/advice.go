@@ -114,7 +114,7 @@ const (
 	hopelessAfter = 8
 	// mostHedges is how many hedges one fetch may have. More helps where most peers stall together, and
 	// costs a second each; those that bring nothing cost no bytes.
-	mostHedges = 4
+	mostHedges = 8
 	// resetEvery is the least time between two pieces of advice to reset a connection.
 	resetEvery = 10 * time.Minute
 	// adviceLeast and adviceMost bound how soon to ask again.

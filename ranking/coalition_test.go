@@ -33,6 +33,27 @@ func TestHedgesThatStallAreHedged(t *testing.T) {
 	}
 }
 
+// One that is prompt between two that are slow says that it is not us.
+func TestAPromptOneSaysItIsNotUs(t *testing.T) {
+	w := served(t, 4, 1e6)
+	for range 20 {
+		for _, a := range w.order {
+			w.from(a, 1e6)
+		}
+	}
+	w.now += 2 * time.Hour
+	for i, a := range w.order[:2] {
+		a.rate = 1e5
+		w.from(a, 1e6)
+		if i == 0 {
+			w.from(w.order[2], 1e6)
+		}
+	}
+	if cause, held := w.r.us.held(w.now); held {
+		t.Errorf("held, %v", cause)
+	}
+}
+
 // Two peers that have long been clear and are slow within a minute are evidence of our own trouble where
 // few groups speak; where enough do it takes three in four of them.
 func TestTwoOfACoalitionHoldNothing(t *testing.T) {
@@ -53,6 +74,10 @@ func TestTwoOfACoalitionHoldNothing(t *testing.T) {
 		}
 		if cause, held := w.r.us.held(w.now); held != want || held && cause != slowProbe {
 			t.Errorf("%d groups: held %v, %v", groups, held, cause)
+		}
+		w.from(w.order[2], 1e6)
+		if cause, held := w.r.us.held(w.now); held {
+			t.Errorf("%d groups: held though another is prompt, %v", groups, cause)
 		}
 	}
 }

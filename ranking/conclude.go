@@ -168,8 +168,10 @@ func (r *Ranker) ownTrouble(now time.Duration, f *Fetch, excess float64, actual,
 	if excess < usDegraded || p.completions < 20 || now-p.clearSince < clearAfter || !p.group.aged(now) {
 		return
 	}
-	// Where enough groups speak it is their share that tells, which two of a coalition do not make.
-	if r.probeGroup != p.group.name && r.probeGroup != "" && now-r.probeAt < usWindow && !r.us.enough() {
+	// Where enough groups speak it is their share that tells, which two of a coalition do not make; and
+	// where anybody was prompt in between it is not us.
+	another := r.probeGroup != p.group.name && r.probeGroup != "" && now-r.probeAt < usWindow
+	if another && !r.us.enough() && r.us.promptAt <= r.probeAt {
 		r.us.evidence(now, slowProbe)
 	}
 	r.probeGroup, r.probeAt = p.group.name, now

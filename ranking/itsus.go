@@ -39,6 +39,8 @@ type itsUs struct {
 
 	others, gaps, link hold
 
+	promptAt time.Duration // when a group that votes last was as good as expected
+
 	median float64
 	medAt  time.Duration
 	medOK  bool
@@ -56,10 +58,23 @@ func (u *itsUs) observe(now time.Duration, g Group, excess float64, votes bool) 
 		u.count(o, -1)
 		o.excess = excess
 		u.count(o, +1)
+		u.prompt(now, excess)
 	} else {
 		u.forget(u.last[g])
 	}
 	u.judge(now)
+}
+
+// prompt takes in that a group was as good as expected, which no trouble of ours lets it be: it ends a
+// hold that rests on two slow ones.
+func (u *itsUs) prompt(now time.Duration, excess float64) {
+	if excess >= usDegraded {
+		return
+	}
+	u.promptAt = now
+	if u.others.cause == slowProbe {
+		u.others.cause = notHeld
+	}
 }
 
 // speaker is the newest of the outcomes, that of the group.
