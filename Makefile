@@ -15,10 +15,10 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod contrib/*/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy lab rivals audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p tutorial fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy lab rivals audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p tutorial e2e metrics-reference fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## all tests, with the race detector where it works, and how many ran
 	@$(GO) run ./internal/testcount -timeout $(TIMEOUT) -unraced 'Alloc|Memory' -flags '$(ARGS)' $(MODULES)
@@ -92,6 +92,13 @@ libp2p: ## go-libp2p's own tests of a multiplexer, and two hosts that measure ea
 
 tutorial: build ## do what docs/tutorial.md says, from the text itself
 	@$(GO) run ./internal/tutorial docs/tutorial.md
+
+e2e: build ## metrics, rules, alerts and dashboards against a real Prometheus (2 minutes)
+	@$(GO) build -o build/demo-node ./cmd/demo-node
+	@$(GO) run ./cmd/demo-node/internal/e2e $(ARGS)
+
+metrics-reference: ## write docs/metrics.md from what the collector says of itself
+	@$(GO) generate ./metrics
 
 fuzz: build ## each fuzz target for FUZZTIME
 	@$(GO) test -list '^Fuzz' ./... > build/fuzz.txt || { cat build/fuzz.txt; exit 1; }

@@ -48,3 +48,5 @@
 // [Descriptions] lists every one, from the tables that the collector itself
 // works through.
 package metrics
+
+//go:generate go run ../cmd/demo-node/internal/metricsref -out ../docs/metrics.md
