@@ -199,7 +199,7 @@ func TestSlowProbeSharesTheRation(t *testing.T) {
 	wantHeld(t, u, 35*time.Minute, notHeld)
 	u = newItsUs()
 	u.evidence(0, slowProbe)
-	speak(u, time.Minute, 12, 12, 0) // others that are slow too do not end it
+	speak(u, time.Minute, 2, 2, 5) // others that are slow too do not end it
 	wantHeld(t, u, time.Minute, slowProbe)
 	u.observe(2*time.Minute, "g0", 0, true) // one that is prompt does: else two that stall have five minutes
 	wantHeld(t, u, 2*time.Minute, notHeld)
