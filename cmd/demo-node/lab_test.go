@@ -72,7 +72,7 @@ func TestLabFails(t *testing.T) {
 
 func TestLabErrors(t *testing.T) {
 	wantFailure(t, exitFailed, "no such file", "lab", "nowhere.yaml")
-	wantFailure(t, exitFailed, "line 4", "lab", file(t, strings.Replace(small, "name: mute", "nmae: mute", 1)))
+	wantFailure(t, exitFailed, "line 4", "lab", file(t, strings.Replace(small, "name: mute", "names: mute", 1)))
 	wantFailure(t, exitUsage, `expected "<file>"`, "lab")
 }
 
