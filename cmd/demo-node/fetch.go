@@ -23,6 +23,7 @@ type fetchCmd struct {
 	TLS      bool        `name:"tls" help:"Encrypt. The peer may be anyone unless pinned."`
 	Pin      *wire.Hash  `name:"peer-fingerprint" help:"Encrypt, and take no certificate but this, which serve --tls logs." placeholder:"SHA256"`
 	Window   size        `help:"Receive window of a stream." default:"16MiB"`
+	HTTP     string      `name:"http" help:"With --peers, where to serve the live page and /metrics meanwhile; by default nowhere." placeholder:"ADDR"`
 	JSON     bool        `name:"json" help:"Print one JSON document instead of the table."`
 }
 

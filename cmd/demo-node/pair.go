@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/assay-mux/assay/cmd/demo-node/internal/livepage"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/pair"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
@@ -22,7 +23,7 @@ type pairCmd struct {
 	FileSize  size          `help:"Size of those files." default:"12MB"`
 	Out       string        `help:"Keep what the first run fetched, in DIR/a and DIR/b." placeholder:"DIR"`
 	JSON      bool          `name:"json" help:"Print one JSON document instead of the table."`
-	HTTP      string        `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
+	HTTP      string        `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
 	Hold      time.Duration `help:"Keep the sessions and HTTP open for so long afterwards." default:"0s"`
 	Speedtest time.Duration `help:"Let node a test node b's speed afterwards, for so long each way; 0s does not." default:"4s"`
 	OptOut    bool          `help:"Node b takes no speed tests."`
@@ -60,13 +61,22 @@ func (c *pairCmd) Run(e *env) error {
 		return err
 	}
 	var peers status.Peers
-	web, err := status.Start(e.ctx, c.HTTP, status.Handler(&peers))
+	var feed livepage.Feed
+	page := livepage.New(&feed)
+	defer page.Close()
+	web, err := status.Start(e.ctx, c.HTTP, page.Over(status.Handler(&peers)))
 	if err != nil {
 		return err
 	}
 	defer web.Close()
-	cfg.Joined = func(name string, p *node.Peer) { peers.Add(name, p.Meter()) }
-	cfg.Left = func(p *node.Peer) { peers.Remove(p.Meter()) }
+	cfg.Joined = func(name string, p *node.Peer) {
+		peers.Add(name, p.Meter())
+		feed.Add(name, p.Meter())
+	}
+	cfg.Left = func(p *node.Peer) {
+		peers.Remove(p.Meter())
+		feed.Remove(p.Meter())
+	}
 	bar := e.rateBar()
 	cfg.Progress, cfg.Tested, cfg.Log = e.bar, bar.show, e.log
 	p, err := pair.Open(e.ctx, cfg)
@@ -74,7 +84,7 @@ func (c *pairCmd) Run(e *env) error {
 		return err
 	}
 	defer p.Close()
-	e.log.Info("live figures", "metrics", "http://"+web.Addr()+"/metrics", "profiles", "http://"+web.Addr()+"/debug/pprof/")
+	e.log.Info("live figures", "page", "http://"+web.Addr()+"/", "metrics", "http://"+web.Addr()+"/metrics", "profiles", "http://"+web.Addr()+"/debug/pprof/")
 	doc, err := p.Run(e.ctx)
 	bar.clear()
 	if err != nil {

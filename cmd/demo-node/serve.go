@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/livepage"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
@@ -21,7 +22,7 @@ type serveCmd struct {
 	Window size     `help:"Receive window of a stream." default:"16MiB"`
 	Behave []string `help:"Be a bad peer, or a slow one: pace=50kB/1.05s, pad=250kB/s:1MB-, drip=10kB/s, disk=1MB/s, delay=500ms, hold=200ms, understate=4, vanish=100kB; may be combined." placeholder:"HOW"`
 	speedtestPolicy
-	HTTP string `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/." default:"127.0.0.1:0" placeholder:"ADDR"`
+	HTTP string `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/." default:"127.0.0.1:0" placeholder:"ADDR"`
 }
 
 // Run serves until interrupted.
@@ -39,10 +40,17 @@ func (c *serveCmd) Run(e *env) error {
 		return err
 	}
 	var peers status.Peers
+	var feed livepage.Feed
 	cfg := node.Config{
 		Store: files, Window: win, Behave: how, Log: e.log,
-		Joined: func(p *node.Peer) { peers.Add(p.Name(), p.Meter()) },
-		Left:   func(p *node.Peer) { peers.Remove(p.Meter()) },
+		Joined: func(p *node.Peer) {
+			peers.Add(p.Name(), p.Meter())
+			feed.Add(p.Name(), p.Meter())
+		},
+		Left: func(p *node.Peer) {
+			peers.Remove(p.Meter())
+			feed.Remove(p.Meter())
+		},
 	}
 	if err := c.speedtestPolicy.apply(e, &cfg); err != nil {
 		return err
@@ -58,13 +66,15 @@ func (c *serveCmd) Run(e *env) error {
 		return err
 	}
 	defer l.Close()
-	web, err := status.Start(e.ctx, c.HTTP, status.Handler(&peers))
+	page := livepage.New(&feed)
+	defer page.Close()
+	web, err := status.Start(e.ctx, c.HTTP, page.Over(status.Handler(&peers)))
 	if err != nil {
 		return err
 	}
 	defer web.Close()
 	e.log.Info("serving", "addr", l.Addr().String(), "files", len(files.Offers()), "size", report.Decimal(files.Bytes()),
-		"metrics", "http://"+web.Addr()+"/metrics")
+		"page", "http://"+web.Addr()+"/", "metrics", "http://"+web.Addr()+"/metrics")
 	node.New(cfg).Serve(e.ctx, l)
 	return nil
 }

@@ -24,6 +24,7 @@ type swarm struct {
 	ranker *ranking.Ranker
 	fetch  *fetcher.Fetcher
 	peers  []*node.Peer
+	show   show
 	offers []wire.Offer // each datum once, in the order in which it was offered
 }
 
@@ -37,8 +38,13 @@ func (c *fetchCmd) fromPeers(e *env) (err error) {
 	if s.ranker, err = s.rank(); err != nil {
 		return err
 	}
-	s.fetch = fetcher.New(fetcher.Config{Ranker: s.ranker, Window: uint32(c.Window), Dir: c.Out, Log: e.log, DropPeers: true})
+	s.fetch = fetcher.New(fetcher.Config{Ranker: s.ranker, Window: uint32(c.Window), Dir: c.Out, Log: e.log, DropPeers: true, Events: s.show.feed.Tell})
 	defer s.close()
+	end, err := s.serve()
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := s.dial(n); err != nil {
 		return err
 	}
@@ -124,6 +130,7 @@ func (s *swarm) join(n *node.Node, addr string) error {
 		return err
 	}
 	s.peers = append(s.peers, p)
+	s.show.add(addr, p)
 	for _, o := range offers {
 		s.add(o)
 	}
@@ -192,8 +199,8 @@ func (c *fetchCmd) checkPeers() error {
 		return usageError{errors.New(`expected "<addr>" or --peers`)}
 	case c.Addr != "" && len(c.Peers) > 0:
 		return usageError{errors.New("name one peer, or several with --peers, not both")}
-	case len(c.Peers) == 0 && (c.Critical || c.State != ""):
-		return usageError{errors.New("--critical and --state go with --peers: one peer leaves no choice")}
+	case len(c.Peers) == 0 && (c.Critical || c.State != "" || c.HTTP != ""):
+		return usageError{errors.New("--critical, --state and --http go with --peers: one peer leaves no choice")}
 	case len(c.Peers) > 1 && c.Pin != nil:
 		return usageError{errors.New("--peer-fingerprint pins one peer and --peers names several, use --tls")}
 	}

@@ -23,6 +23,8 @@ type Config struct {
 	Joined func(name string, p *node.Peer)
 	Left   func(p *node.Peer)
 	Ranked func(r *ranking.Ranker, clock func() time.Duration, size int64)
+	// Event is told of what the ranker reports. Nil is not called.
+	Event func(ranking.Event)
 	// Rest is called at the end, when nothing is fetched any more and all peers
 	// are still there. What it waits for is not played on. Nil is not called.
 	Rest func(ctx context.Context)
@@ -44,6 +46,9 @@ func (c Config) normal() Config {
 	}
 	if c.Ranked == nil {
 		c.Ranked = func(*ranking.Ranker, func() time.Duration, int64) {}
+	}
+	if c.Event == nil {
+		c.Event = func(ranking.Event) {}
 	}
 	if c.Rest == nil {
 		c.Rest = func(context.Context) {}

@@ -52,8 +52,10 @@ func (p *play) standings() []ranking.Standing {
 	return f.Ranker().Rank(f.Now(), wantedSize, len(p.members))
 }
 
-// event prints what the ranker reports, but for what follows from it.
+// event passes on what the ranker reports, and prints it but for what follows
+// from it.
 func (p *play) event(e ranking.Event) {
+	p.cfg.Event(e)
 	switch e.Kind {
 	case ranking.VerdictChanged:
 		p.say("%s is found %s", e.Peer, e.Verdict.String())

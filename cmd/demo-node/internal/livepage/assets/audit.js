@@ -1,12 +1,17 @@
 // The audit: residuals as they come against the threshold, and by stratum.
 
 import { Chart } from "./chart.js";
-import { bytes, count, label, share, time } from "./units.js";
+import { bytes, count, dash, label, share, time } from "./units.js";
 
 const most = 2000; // residuals remembered
 const span = 120; // seconds in sight
+const drawEvery = 4; // frames: two seconds, for residuals come by the dozen
 
-const titles = ["Size", "Round trip", "Threshold", "Before clamp", "Groups voting", "Fetches", "Residuals, and the threshold"];
+// mostResidual is the largest residual that is drawn in its place, 400 %: beyond is
+// withholding in any stratum, and would flatten the rest.
+export const mostResidual = 4;
+
+const titles = ["Size, round trip", "Threshold", "Residuals", "Fetches", "Groups voting", "Before clamp"];
 
 const range = (from, to, words) => to ? `${from ? words(from) : "0"} to ${words(to)}` : `from ${words(from)}`;
 
@@ -19,6 +24,12 @@ export class Audit {
     this.over = [];
     this.threshold = [];
     this.rows = new Map(); // stratum to its row
+    this.frames = 0;
+    this.visible = false;
+    new IntersectionObserver(entries => {
+      this.visible = entries.at(-1).isIntersecting;
+      this.frames = 0;
+    }).observe(this.root);
   }
 
   show(frame) {
@@ -26,8 +37,9 @@ export class Audit {
     if (!frame.ranked) return;
     const now = frame.sent / 1000;
     this.gather(frame, now);
+    if (!this.visible || this.frames++ % drawEvery !== 0) return;
     this.chart ??= new Chart(document.getElementById("audit-chart"), "Residuals as they come",
-      [{ name: "threshold", colour: "--bad", points: true }, { name: "within", colour: "--plot-1", points: true }, { name: "above", colour: "--plot-2", points: true }], share, span);
+      [{ name: "threshold", colour: "--bad", points: true }, { name: "within it, latest", colour: "--plot-1", points: true }, { name: "above it, latest", colour: "--plot-2", points: true }], share, span, mostResidual);
     this.chart.set(this.at, [this.threshold, this.residual, this.over], now);
     this.strata(frame.audit);
     this.free(frame.audit.free);
@@ -63,11 +75,11 @@ export class Audit {
       if (row.now === now) continue;
       row.now = now;
       const texts = [
-        range(s.size_from, s.size_to, bytes) + (s.lossy ? ", lossy" : ""), range(s.rtt_from, s.rtt_to, time),
-        share(s.threshold) + (s.thin ? ", for want of voters" : s.merged ? ", of merged strata" : ""), s.raw ? share(s.raw) : "\u2013", String(s.voters), count(s.count),
+        `${range(s.size_from, s.size_to, bytes)}${s.lossy ? ", lossy" : ""}\n${range(s.rtt_from, s.rtt_to, time)}`,
+        share(s.threshold) + (s.thin ? "\ntoo few vote" : s.merged ? "\nof merged strata" : ""), "", count(s.count), String(s.voters), s.raw ? share(s.raw) : dash,
       ];
       texts.forEach((text, i) => row.element.children[i].textContent = text);
-      row.element.lastChild.replaceChildren(histogram(s, audit.bounds));
+      row.element.children[2].replaceChildren(histogram(s, audit.bounds));
     }
     for (const [key, row] of this.rows) {
       if (found.has(key)) continue;

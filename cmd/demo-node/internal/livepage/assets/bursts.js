@@ -14,6 +14,10 @@ export class Bursts {
     this.canvas = document.createElement("canvas");
     this.canvas.setAttribute("role", "img");
     strip.replaceChildren(this.canvas);
+    new ResizeObserver(([entry]) => {
+      this.width = entry.contentRect.width;
+      if (this.window) this.draw();
+    }).observe(strip);
     this.reset();
   }
 
@@ -79,7 +83,7 @@ export class Bursts {
 
   draw() {
     const canvas = this.canvas, ratio = devicePixelRatio || 1;
-    const width = canvas.parentElement.clientWidth, height = 64;
+    const width = this.width, height = 64;
     if (!width) return;
     if (canvas.width !== Math.round(width * ratio)) {
       canvas.width = Math.round(width * ratio);

@@ -1,14 +1,25 @@
 // A chart of figures over the last minutes, by uPlot, with a key in words.
 
-export const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const dark = matchMedia("(prefers-color-scheme: dark)"), colours = new Map();
+dark.addEventListener("change", () => colours.clear());
+
+// colour is that of a variable of the style sheet now, which would cost the browser
+// a look at the whole page each time.
+export function colour(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return colours.get(name);
+}
+
+const shortest = 60; // seconds in sight at least
 
 export class Chart {
   // lines are {name, colour, points}, the colour that of a variable of the style
   // sheet; points draws dots and no line. format makes words of a value.
-  constructor(parent, title, lines, format, span = 300) {
+  constructor(parent, title, lines, format, span = 300, most = Infinity) {
     this.lines = lines;
     this.format = format;
     this.span = span;
+    this.most = most; // values above are drawn there
     this.data = [[], ...lines.map(() => [])];
     const figure = document.createElement("figure");
     const caption = document.createElement("figcaption");
@@ -31,9 +42,8 @@ export class Chart {
     this.draw();
     this.sizes = new ResizeObserver(() => this.size());
     this.sizes.observe(this.box);
-    this.scheme = matchMedia("(prefers-color-scheme: dark)");
     this.repaint = () => this.draw();
-    this.scheme.addEventListener("change", this.repaint);
+    dark.addEventListener("change", this.repaint);
   }
 
   draw() {
@@ -41,8 +51,8 @@ export class Chart {
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     this.plot = new uPlot({
       width: this.width(), height: 130, pxAlign: 0,
-      legend: { show: false }, cursor: { show: false }, padding: [8, 8, 0, 0],
-      scales: { x: { time: false, range: () => [-this.span, 0] }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      legend: { show: false }, cursor: { show: false }, padding: [8, 18, 0, 0],
+      scales: { x: { time: false, range: () => [-Math.min(this.span, Math.max(shortest, -(this.data[0][0] ?? 0))), 0] }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
       axes: [
         { ...axis, size: 24, values: (u, at) => at.map(t => t === 0 ? "now" : `${t} s`), space: 60 },
         { ...axis, size: 66, values: (u, at) => at.map(v => v === 0 ? "0" : this.format(v)), space: 32 },
@@ -62,7 +72,7 @@ export class Chart {
 
   // set shows values: the instants in seconds up to now, and the values of each line.
   set(at, values, now) {
-    this.data = [at.map(t => t - now), ...values];
+    this.data = [at.map(t => t - now), ...values.map(line => this.most < Infinity ? line.map(v => v > this.most ? this.most : v) : line)];
     this.plot.setData(this.data);
     const words = this.lines.map((line, i) => {
       const value = values[i].findLast(v => v !== null && v !== undefined);
@@ -75,7 +85,7 @@ export class Chart {
 
   close() {
     this.sizes.disconnect();
-    this.scheme.removeEventListener("change", this.repaint);
+    dark.removeEventListener("change", this.repaint);
     this.plot.destroy();
   }
 }

@@ -2,13 +2,13 @@
 // five hundred cost what twenty do. The focus stays on the grid itself, and
 // aria-activedescendant says where one is: rows come, go and change places.
 
-import { bytes, dash, label, rate, time } from "./units.js";
+import { both, bytes, dash, label, rate, time } from "./units.js";
 
 // A column is its class, its title, and the text of a peer.
 const columns = [
   ["rank", "#", (p, rank) => String(rank)],
   ["name", "Peer", p => p.peer],
-  ["rtt", "RTT, p95", p => time(p.base) + (p.p95 ? ", " + time(p.p95) : "")],
+  ["rtt", "RTT, p95", p => both(p.base, p.p95)],
   ["rate", "Rate", p => rate(p.rate)],
   ["coverage", "Coverage", p => bytes(p.coverage)],
   ["expected", "Expected", p => time(p.expected)],
@@ -32,6 +32,10 @@ export function tone(p) {
   if (p.bad || p.demoted) return "bad";
   return p.verdict && p.verdict !== "clear" ? "wary" : "fine";
 }
+
+// mostMoving is how many peers are shown moving from rank to rank. Of more so many
+// move at once that nobody can follow, and a browser without a GPU stutters.
+const mostMoving = 100;
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -102,7 +106,7 @@ export class Grid {
     this.places = new Map(peers.map((p, i) => [p.row.peer, i]));
     this.root.setAttribute("aria-rowcount", peers.length + 1);
     if (this.active && !this.places.has(this.active)) this.active = null;
-    this.draw(!still.matches);
+    this.draw(!still.matches && peers.length <= mostMoving);
   }
 
   draw(moving) {

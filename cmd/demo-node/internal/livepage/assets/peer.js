@@ -1,5 +1,6 @@
 // The panel of the open peer.
 
+import { mostResidual } from "./audit.js";
 import { Bursts } from "./bursts.js";
 import { Chart } from "./chart.js";
 import { standing, tone } from "./grid.js";
@@ -28,7 +29,7 @@ export class Panel {
       rtt: new Chart(charts, "Round trip", [{ name: "p95", colour: "--plot-2" }, { name: "base", colour: "--plot-1" }], time),
       rate: new Chart(charts, "Rate", [{ name: "estimate", colour: "--plot-1" }], rate),
       took: new Chart(charts, "Predicted against actual", [{ name: "ranked by", colour: "--plot-3" }, { name: "predicted", colour: "--plot-1", points: true }, { name: "actual", colour: "--plot-2", points: true }], time),
-      residual: new Chart(charts, "Residual against threshold", [{ name: "threshold", colour: "--bad", points: true }, { name: "residual", colour: "--plot-1", points: true }], share),
+      residual: new Chart(charts, "Residual against threshold", [{ name: "threshold", colour: "--bad", points: true }, { name: "residual", colour: "--plot-1", points: true }], share, most, mostResidual),
     };
     this.stream = new Stream("/live/peer?name=" + encodeURIComponent(name), {
       history: past => this.setPast(past),

@@ -11,6 +11,13 @@ export function time(s) {
   return s < 120 ? digits(s) + " s" : (s / 60).toFixed(0) + " min";
 }
 
+// both writes two times, with the unit once if it is the same.
+export function both(a, b) {
+  const first = time(a), second = time(b), unit = first.slice(first.indexOf(" "));
+  if (!b) return first;
+  return (a && second.endsWith(unit) ? first.slice(0, -unit.length) : first) + ", " + second;
+}
+
 function scaled(x, unit, prefixes) {
   if (!x) return dash;
   let i = 0;

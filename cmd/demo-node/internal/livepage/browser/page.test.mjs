@@ -104,7 +104,7 @@ test("the open peer has its past, and its burst window opens, extends and closes
 
 test("the audit shows its thresholds, and residuals as they come", () => seen(few.url, {}, async page => {
   await page.waitForSelector("#strata tbody tr .histogram rect.threshold", { timeout: 20000 });
-  await page.waitForFunction(() => /(within|above) \d/.test(document.querySelector("#audit-chart .plot").getAttribute("aria-label") || ""), null, { timeout: 20000 });
+  await page.waitForFunction(() => /(within|above) it, latest \d/.test(document.querySelector("#audit-chart .plot").getAttribute("aria-label") || ""), null, { timeout: 20000 });
   assert.match(await page.textContent("#free"), /withholding: up to 4\.\d % of fetches/);
 }));
 

@@ -54,9 +54,11 @@ type member struct {
 }
 
 func newCrowd(n int, seed uint64, clock func() time.Time) *crowd {
+	cfg := audit.DefaultConfig()
+	cfg.GroupAge, cfg.PairSamples, cfg.SoloSamples = 5*time.Second, 4, 8 // so that groups vote while one looks on
 	c := &crowd{
 		clock: clock, began: clock(), rng: rand.New(rand.NewPCG(seed, 1)),
-		byName: make(map[string]*member, n), auditor: audit.New(audit.DefaultConfig()),
+		byName: make(map[string]*member, n), auditor: audit.New(cfg),
 	}
 	for i := range n {
 		m := &member{
