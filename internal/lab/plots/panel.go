@@ -113,7 +113,10 @@ func (p *panel) line(name string, l line) {
 
 // area is the key of a band.
 func (p *panel) area(name string, colour paint) {
-	p.keys = append(p.keys, key{name, look{square, colour, 5, 0}.draw})
+	p.keys = append(p.keys, key{name, func(c draw.Canvas, places []vg.Point) {
+		look{square, colour, 5, 0}.draw(c, places)
+		look{square, soft, 5, 0.5}.draw(c, places) // what is faint has an edge
+	}})
 }
 
 // legend draws the title and below it the keys, in as many rows as they need, and
