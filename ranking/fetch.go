@@ -291,7 +291,7 @@ func (f *Fetch) Done(now time.Duration, size int64) audit.Verdict {
 			return
 		}
 		r.complete(now, f, reading)
-		if size > 0 {
+		if size > 0 && !f.spare() { // a copy that is dropped delivers nothing
 			r.deliver(now, f, size)
 		}
 	})
