@@ -23,6 +23,8 @@ type recorder struct {
 	peers     map[string]*tally
 	come      int           // data that have come
 	holds     int           // times verdicts began to be held
+	held      time.Duration // how long in all, but for the hold that goes on
+	heldSince time.Duration // when that began, 0 none
 	from, to  time.Duration // of the user's part
 	ended     time.Duration
 }
@@ -247,15 +249,32 @@ func (r *recorder) churn(d ranking.Departure) {
 	r.events = append(r.events, EventRecord{At: r.w.now().Seconds(), Kind: "churned", Peer: d.Peer, Detail: d.Reason})
 }
 
+// hold keeps count of when verdicts are held. Needs mu.
+func (r *recorder) hold(e ranking.Event) {
+	if e.Kind == ranking.HoldBegan {
+		r.holds++
+		r.heldSince = e.At
+	}
+	if e.Kind == ranking.HoldEnded {
+		r.held, r.heldSince = r.heldFor(e.At), 0
+	}
+}
+
+// heldFor is how long verdicts were held until an instant. Needs mu.
+func (r *recorder) heldFor(now time.Duration) time.Duration {
+	if r.heldSince == 0 {
+		return r.held
+	}
+	return r.held + now - r.heldSince
+}
+
 // event notes what the chooser reports.
 func (r *recorder) event(e ranking.Event) {
 	r.mu.Lock()
 	r.events = append(r.events, EventRecord{
 		At: e.At.Seconds(), Kind: e.Kind.String(), Peer: e.Peer, Verdict: e.Verdict.Kind.String(), Detail: e.Detail,
 	})
-	if e.Kind == ranking.HoldBegan {
-		r.holds++
-	}
+	r.hold(e)
 	if e.Peer != "" {
 		p := r.tally(e.Peer)
 		p.missing = p.missing || e.Kind == ranking.EchoesMissing

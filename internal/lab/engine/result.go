@@ -28,6 +28,8 @@ type Result struct {
 	Hedges Hedges `json:"hedges"`
 	// Holds is how often the chooser began to suspect ourselves and held verdicts.
 	Holds int `json:"holds"`
+	// HeldSeconds is how long that lasted in all.
+	HeldSeconds float64 `json:"held_seconds"`
 
 	// Peers are in the order of the file.
 	Peers []*PeerResult `json:"peers"`

@@ -18,7 +18,7 @@ func (w *world) result() *Result {
 		UserFrom: r.from.Seconds(), UserTo: r.to.Seconds(), Makespan: (r.to - r.from).Seconds(),
 		Fetches: r.fetches, Transfers: r.transfers, Events: r.events, Violations: r.broken,
 	}
-	out.Holds = r.holds
+	out.Holds, out.HeldSeconds = r.holds, r.heldFor(r.ended).Seconds()
 	out.waits()
 	out.count()
 	for _, a := range w.everyone() {
