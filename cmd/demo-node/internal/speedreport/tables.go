@@ -188,7 +188,10 @@ func peerCells(r *report.Row, from report.CapacitySource) []string {
 		cells[2] = "\u2265 " + cells[2]
 	}
 	if r.KnownCapacity > 0 {
-		cells[3] = fmt.Sprintf("%s (%s)", rate(r.KnownCapacity), percent(r.MeasuredError))
+		cells[3] = rate(r.KnownCapacity)
+		if r.Capacity > 0 {
+			cells[3] += fmt.Sprintf(" (%s)", percent(r.MeasuredError))
+		}
 	}
 	if e, ok := r.Error(report.Advertised); ok {
 		cells[5], cells[6], cells[7] = rate(e.Claimed), percent(e.CapacityError), fmt.Sprintf("%.3g", e.WeightError)

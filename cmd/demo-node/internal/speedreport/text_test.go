@@ -45,6 +45,19 @@ func text(t *testing.T, doc *report.Document, top int) string {
 	return b.String()
 }
 
+// TestTruthOfTheUntested: there is no error of a test that was none.
+func TestTruthOfTheUntested(t *testing.T) {
+	doc := campaign(1)
+	doc.Peers = append(doc.Peers, report.Peer{Name: "shy", OptedOut: true, Outcome: report.OptedOut, KnownCapacity: 6.25e6})
+	got := text(t, doc, 0)
+	if line := regexp.MustCompile(`(?m)^shy .*$`).FindString(got); !strings.Contains(line, "50.0 Mbit/s") || strings.Contains(line, "%") {
+		t.Errorf("%q", line)
+	}
+	if line := regexp.MustCompile(`(?m)^peer-00 .*$`).FindString(got); !strings.Contains(line, "(-2.0 %)") {
+		t.Errorf("%q", line)
+	}
+}
+
 func TestText(t *testing.T) {
 	golden(t, "campaign.txt", text(t, campaign(9), 0))
 	golden(t, "study.txt", text(t, study(40), 3))

@@ -103,9 +103,11 @@ func TestGather(t *testing.T) {
 		return speedtest.Run{Way: w, Flow: report.Flow{Median: rate}, LimitedBy: by, LowerBound: by != report.ByPeer,
 			Streams: 4, Bytes: 10, Elapsed: time.Second, Omitted: time.Second / 4, RTTLoaded: time.Duration(rate)}
 	}
-	got := gather(7, speedtest.Result{RTTIdle: time.Second, Runs: []speedtest.Run{
-		run(message.FromTarget, 5, report.ByPeer), run(message.ToTarget, 3, report.ByCPU), run(message.ThroughOut, 4, report.ByPeer),
-	}})
+	ways := []message.Way{message.FromTarget, message.ToTarget, message.ThroughIn, message.ThroughOut}
+	broken := errors.New("broken off")
+	got := gather(7, ways, speedtest.Result{RTTIdle: time.Second, Runs: []speedtest.Run{
+		run(message.FromTarget, 5, report.ByPeer), run(message.ToTarget, 3, report.ByCPU), run(message.ThroughIn, 4, report.ByPeer),
+	}}, broken)
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -114,11 +116,30 @@ func TestGather(t *testing.T) {
 		d.FromTarget.Median != 5 || d.ToTarget.Median != 3 || d.Started != 7 || d.RTTIdle != 1 || d.RTTLoaded != 5e-9 {
 		t.Errorf("direct: %+v", d)
 	}
-	if th.Setup != report.Through || th.Capacity != 4 || th.LowerBound || th.ToTarget == nil || th.FromTarget != nil {
+	// One way is no figure, whoever broke off: it may be the faster one.
+	if th.Setup != report.Through || th.Outcome != report.Failed || th.Capacity != 0 || th.ToTarget != nil || th.FromTarget == nil ||
+		th.Bytes != 10 || !strings.Contains(th.Error, "broken off") {
 		t.Errorf("through: %+v", th)
 	}
-	if len(gather(0, speedtest.Result{})) != 0 {
+	got = gather(7, ways[:2], speedtest.Result{Runs: []speedtest.Run{run(message.FromTarget, 5, report.ByPeer)}}, nil)
+	if len(got) != 1 || got[0].Outcome != report.Failed || got[0].Capacity != 0 || !strings.Contains(got[0].Error, "allowed no more") {
+		t.Errorf("a peer that allowed one way: %+v", got)
+	}
+	if len(gather(0, ways, speedtest.Result{}, nil)) != 0 {
 		t.Error("a run of nothing")
+	}
+}
+
+// TestOneWayIsNoFigure: a target that lets itself be measured one way only.
+func TestOneWayIsNoFigure(t *testing.T) {
+	pol := willing()
+	pol.Runs = 1
+	_, addr := serving(t, node.Config{Speedtest: pol})
+	runs, _, err := tester(false).Test(t.Context(), "n", addr, 0)
+	p := report.Peer{Runs: runs}
+	p.Settle()
+	if err != nil || p.Outcome != report.Failed || p.Capacity != 0 || len(runs) != 1 || runs[0].FromTarget == nil {
+		t.Errorf("%v: %+v", err, p)
 	}
 }
 

@@ -138,8 +138,8 @@ func (t *Tester) measure(ctx context.Context, p *node.Peer, name, addr string, p
 	}
 	began := t.unix()
 	res, err := speedtest.Measure(ctx, cfg)
-	runs := gather(began, res)
-	if err != nil {
+	runs := gather(began, cfg.Ways, res, err)
+	if err != nil && len(res.Runs)%2 == 0 { // else it stands in the run that it broke off
 		runs = append(runs, t.failed(began, err)...)
 	}
 	return runs, err
