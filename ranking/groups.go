@@ -29,8 +29,9 @@ type group struct {
 	convictions float64 // aged to convictedAt
 	convictedAt time.Duration
 
-	median float64 // s/B of its peers that have one; 0 none
-	stale  bool    // median is to be made anew
+	median   float64 // s/B of its peers that have one; 0 none
+	distance float64 // base round trip of those, in seconds
+	stale    bool    // both are to be made anew
 }
 
 // forgettable says that it has no peers, nor anything to be held for.
@@ -82,9 +83,10 @@ type population struct {
 	groups map[Group]*group
 	stale  []*group // whose median is to be made anew
 
-	prior   float64
-	priorAt time.Duration
-	scratch []float64
+	prior              float64
+	distance           time.Duration // the round trip that a stranger is taken for at least; 0 where too few have served
+	priorAt            time.Duration
+	scratch, distances []float64
 }
 
 // vote says that a peer's rate has changed.
@@ -111,26 +113,33 @@ func (o *population) renew(now time.Duration, cfg *Config) {
 		return
 	}
 	for _, g := range o.stale {
-		g.median, g.stale = g.medianRate(o.scratch), false
+		g.median, g.stale = g.medianOf(o.scratch, func(p *peer) float64 { return p.voteOf }), false
+		g.distance = g.medianOf(o.scratch, func(p *peer) float64 { return p.base.Seconds() })
 	}
 	o.stale = o.stale[:0]
 	all := append(o.scratch[:0], configured)
+	distances := o.distances[:0]
 	for name, g := range o.groups {
 		if g.forgettable(now, cfg) {
 			delete(o.groups, name)
 		} else if g.median > 0 {
 			all = append(all, g.median)
+			distances = append(distances, g.distance)
 		}
 	}
-	o.scratch = all
-	o.prior = quantile(all, priorQuantile)
+	o.scratch, o.distances = all, distances
+	o.prior, o.distance = quantile(all, priorQuantile), 0
+	if len(distances) >= cfg.MinGroups && len(distances) > 0 {
+		o.distance = seconds(quantile(distances, priorQuantile))
+	}
 }
 
-func (g *group) medianRate(scratch []float64) float64 {
+// medianOf is the median of something over its peers that have served.
+func (g *group) medianOf(scratch []float64, of func(*peer) float64) float64 {
 	all := scratch[:0]
 	for _, p := range g.peers {
 		if p.voteOf > 0 {
-			all = append(all, p.voteOf)
+			all = append(all, of(p))
 		}
 	}
 	if len(all) == 0 {

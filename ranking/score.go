@@ -77,6 +77,10 @@ func (r *Ranker) expect(p *peer, n int64, now time.Duration) expectation {
 	measured, weight := p.waits.of(now, all, path, r.cfg.HalfWait)
 	m := weight / (weight + measuredPrior)
 	path.Rate = burst.SecondsPerByte(r.shrunk(p, all, now))
+	if p.voteOf == 0 { // to be near is not to serve: nobody tops the list by a round trip alone
+		path.BaseRTT = max(path.BaseRTT, r.population.distance)
+		path.HighRTT = max(path.HighRTT, path.BaseRTT)
+	}
 	predicted := Predict(all, path).Total.Seconds() * p.calibration.factor(now, r.cfg.HalfCalibration)
 	if g := p.group.penalty(now, &r.cfg); g > 0 { // as far as it is a newcomer
 		predicted *= 1 + g*measuredPrior/(measuredPrior+p.waits.count(now, r.cfg.HalfWait))
