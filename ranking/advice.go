@@ -280,11 +280,10 @@ func (r *Ranker) hedgeFor(now time.Duration, f *Fetch, was Advice) (Pick, bool) 
 		now:   now, size: missing,
 	}
 	r.gather(&a)
-	i := slices.IndexFunc(a.candidates, func(c candidate) bool { return c.tier != outcast })
-	if i < 0 {
+	best, ok := rescuer(a.candidates, j)
+	if !ok {
 		return Pick{}, false
 	}
-	best := a.candidates[i]
 	if was.Trouble != Stalled && was.Trouble != Hopeless && was.Left > 0 && duration(best.time) >= was.Left {
 		return Pick{}, false
 	}
@@ -294,6 +293,27 @@ func (r *Ranker) hedgeFor(now time.Duration, f *Fetch, was Advice) (Pick, bool) 
 		p.Bytes = missing
 	}
 	return p, true
+}
+
+// rescuer is whom to ask in a trouble: the best that is no stranger and of another group than those
+// who have been asked, if it is expected within unmoved times what the best of all is. A second
+// failure costs the fetch more than that, and what befell one befalls its like.
+func rescuer(candidates []candidate, j *job) (candidate, bool) {
+	i := slices.IndexFunc(candidates, func(c candidate) bool { return c.tier != outcast })
+	if i < 0 {
+		return candidate{}, false
+	}
+	best := candidates[i]
+	for _, c := range candidates[i:] {
+		if c.tier != best.tier || c.time > unmoved*best.time {
+			break
+		}
+		asked := slices.ContainsFunc(j.fetches, func(f *Fetch) bool { return f.peer.group == c.p.group })
+		if c.measured >= provenAt && !asked {
+			return c, true
+		}
+	}
+	return best, true
 }
 
 // mayHedge says whether extra bytes may be spent on it: within the budget, and within what its peer may

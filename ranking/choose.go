@@ -13,6 +13,9 @@ const (
 	// finalists is how many candidates a choice compares by fresh expectations. More finds the true
 	// best where the order is old; the order is never older than a few hundred choices.
 	finalists = 48
+	// provenAt is from which part of an expectation that completions decide a peer is no stranger: one
+	// completion, until two and a half half-lives have passed. Larger calls more peers strangers.
+	provenAt = 0.6
 	// finalistsOfGroup is how many of one group may be among them.
 	finalistsOfGroup = 8
 	// unmoved is by how much others may be slower and still be preferred to a peer that serves a higher
@@ -264,7 +267,7 @@ func (r *Ranker) draw(a *ask, why *Why) candidate {
 	for n < len(pool) && pool[n].tier == best.tier && pool[n].time <= best.time*(1+r.cfg.Band) {
 		n++
 	}
-	band := pool[:max(n, 1)]
+	band := proven(pool[:max(n, 1)])
 	c, groups := r.drawOf(band)
 	*why = Why{
 		Candidates: len(a.candidates), Band: len(band), Groups: groups,
@@ -275,6 +278,30 @@ func (r *Ranker) draw(a *ask, why *Why) candidate {
 		why.Next = duration(pool[n].time)
 	}
 	return c
+}
+
+// proven leaves strangers out of a band in which others are. What is predicted of a stranger is what
+// its like do, so in a population of equals it is within the band of the best: drawn by chance, each
+// new identity would have a fetch that somebody waits for. Trials are there to find out about
+// it, and it is chosen all the same where it is predicted to be better than all that are known.
+func proven(band []candidate) []candidate {
+	known := func(c candidate) bool { return c.measured >= provenAt }
+	n := 0
+	for _, c := range band {
+		if known(c) {
+			n++
+		}
+	}
+	if n == 0 || n == len(band) {
+		return band
+	}
+	out := make([]candidate, 0, n)
+	for _, c := range band {
+		if known(c) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // avoidHigher leaves out peers that serve a fetch of higher priority, where others would do.

@@ -44,7 +44,7 @@ func claimFor(n int64, path Path) (Prediction, bool) {
 // shrunk is the rate for choosing: the peer's own as far as its coverage carries n bytes, then its
 // long-run one as far as that does, and the prior for the rest.
 func (r *Ranker) shrunk(p *peer, n int64, now time.Duration) float64 {
-	s := r.population.prior
+	s := r.priorOf(p)
 	if c := p.long.covered(now, day); c > 0 {
 		s += (float64(p.long.rate) - s) * trust(c, n)
 	}
@@ -59,6 +59,16 @@ func (r *Ranker) shrunk(p *peer, n int64, now time.Duration) float64 {
 		s += (float64(own) - s) * trust(float64(p.estimation.Coverage), n)
 	}
 	return s
+}
+
+// priorOf is the rate that a peer is taken for as far as nothing is known of it, in s/B: the
+// population's, and where nothing at all is known that of its own group, if it is worse. Identities
+// are cheap: what those of one place did is to be expected of the next one from there.
+func (r *Ranker) priorOf(p *peer) float64 {
+	if p.voteOf > 0 {
+		return r.population.prior
+	}
+	return max(r.population.prior, p.group.median)
 }
 
 // trust is how far coverage carries n bytes, as [burst.Estimation.Trust] has it.
