@@ -14,10 +14,11 @@ var embedded embed.FS
 // which needs an exception.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Over serves the page at / and below /assets/ and /live/, and all else by rest.
+// Over serves the page at /, what it needs below /assets/ and its streams below
+// /live/, and all else by rest.
 func (p *Page) Over(rest http.Handler) http.Handler {
 	m := http.NewServeMux()
-	for _, pattern := range []string{"GET /{$}", "GET /assets/", "GET /live/"} {
+	for _, pattern := range []string{"GET /{$}", "GET /assets/", "GET /live/frames", "GET /live/peer"} {
 		m.Handle(pattern, p)
 	}
 	m.Handle("/", rest)

@@ -74,7 +74,7 @@ function summary(f, shown) {
   const n = f.node;
   write("ranking-title", (f.ranked ? `Peers, by ${bytes(f.size)}` : "Peers, by rate") + (shown < f.peers.length ? `: ${shown} of ${f.peers.length}` : ""));
   write("summary", `${count(n.peers)} ${n.peers === 1 ? "peer" : "peers"}` + (f.ranked
-    ? ` in ${count(n.groups)} groups, ${count(n.demoted)} demoted; ${count(n.completions)} fetches completed, ${count(n.failures)} failed, ${count(n.hedges)} hedged` + (n.ours ? `; ${time(n.ours)} of them our own doing` : "")
+    ? ` in ${count(n.groups)} groups, ${count(n.demoted)} demoted; ${count(n.completions)} fetches completed, ${count(n.failures)} failed, ${count(n.hedges)} hedged` + (n.ours ? `; ${time(n.ours)} of our own doing` : "")
     : ""));
   write("held", n.held ? `Verdicts are held, since we suspect ourselves: ${label(n.held)}.` : "");
   write("hidden-peers", f.hidden ? `${count(f.hidden)} more are not shown.` : "");
