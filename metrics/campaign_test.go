@@ -63,7 +63,7 @@ func TestStoppedCampaign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Pretested([]report.Run{{Outcome: report.Failed}})
+	s.Pretested(100, []report.Run{{Outcome: report.Measured, Capacity: 1}})
 	if got := OfCampaign(s, 1e9); !got.Finished || got.Overdue != 0 {
 		t.Errorf("%+v", got)
 	}

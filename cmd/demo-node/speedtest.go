@@ -30,7 +30,7 @@ type speedtestFlags struct {
 	PeersFile   string        `help:"Test those that stand in this file too, one a line; # begins a comment." placeholder:"FILE"`
 	Through     bool          `help:"Measure through the peer to an exit of ours too: what it can pass on."`
 	OnlyThrough bool          `help:"Measure through the peer alone."`
-	Length      time.Duration `name:"seconds" help:"How long to measure each way." default:"20s" placeholder:"TIME"`
+	Length      time.Duration `name:"seconds" help:"How long to measure each way." default:"20s"`
 	Omit        time.Duration `help:"How much of that to leave out at its start; 3s, or a quarter of a shorter test." placeholder:"TIME"`
 	OurLimit    rate          `help:"Rate of our own link. Peers allow as much as the smaller of both limits; if neither is known, 256 MiB a run." placeholder:"RATE"`
 	MaxRate     rate          `help:"Take no more than this of a peer." placeholder:"RATE"`
@@ -39,6 +39,9 @@ type speedtestFlags struct {
 	MaxStreams  int           `help:"Largest number of streams." default:"256"`
 	Window      size          `help:"Receive window of a stream." default:"256KiB"`
 }
+
+// leastBytes is the least that a run is worth, as package policy has it.
+const leastBytes = 64 << 10
 
 // named is a peer to be tested.
 type named struct{ name, addr string }
@@ -52,9 +55,13 @@ func (f *speedtestFlags) targets() ([]named, error) {
 			return nil, fmt.Errorf("--peers-file: %w", err)
 		}
 		defer file.Close()
-		for s := bufio.NewScanner(file); s.Scan(); {
+		s := bufio.NewScanner(file)
+		for s.Scan() {
 			text, _, _ := strings.Cut(s.Text(), "#")
 			lines = append(lines, strings.Fields(text)...)
+		}
+		if err := s.Err(); err != nil {
+			return nil, fmt.Errorf("--peers-file: %w", err)
 		}
 	}
 	if len(lines) == 0 {
@@ -85,6 +92,8 @@ func (f *speedtestFlags) tester(e *env, progress func(string, speedtest.Progress
 		return nil, err
 	case f.Length < time.Second || f.Length > 5*time.Minute || f.Omit < 0 || f.Omit > f.Length-time.Second:
 		return nil, usageError{errors.New("--seconds must be from 1s to 5m, and --omit leave a second of it at least")}
+	case f.MaxBytes > 0 && f.MaxBytes < leastBytes:
+		return nil, usageError{errors.New("--max-bytes must be 64KiB at least: peers refuse what measures nothing")}
 	case f.Streams < 1 || f.MaxStreams < f.Streams || f.MaxStreams > 1024:
 		return nil, usageError{errors.New("--streams must be 1 at least, and --max-streams from there to 1024")}
 	}

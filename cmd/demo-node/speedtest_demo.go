@@ -12,7 +12,7 @@ import (
 )
 
 type speedtestDemoCmd struct {
-	Length time.Duration `name:"seconds" help:"How long to measure each way." default:"5s" placeholder:"TIME"`
+	Length time.Duration `name:"seconds" help:"How long to measure each way." default:"5s"`
 	JSON   bool          `name:"json" help:"Print one JSON document instead of the report."`
 }
 

@@ -23,22 +23,28 @@ type speedtestScheduleCmd struct {
 	Control      string        `help:"A target of our own, NAME=HOST:PORT, tested before all others." placeholder:"PEER"`
 	ControlLimit rate          `help:"What it is limited to." placeholder:"RATE"`
 	NoPretest    bool          `help:"Begin without such a target."`
-	Notice       time.Duration `help:"Tell peers so long before." default:"24h" placeholder:"TIME"`
+	Notice       time.Duration `help:"Tell peers so long before." default:"24h"`
 	Rounds       int           `help:"How often to test each." default:"3"`
-	Gap          time.Duration `help:"From one round to the next." default:"24h" placeholder:"TIME"`
-	Spacing      time.Duration `help:"From one peer to the next, on average." default:"2m" placeholder:"TIME"`
-	Retry        time.Duration `help:"Make up for a failed test after so long." default:"12h" placeholder:"TIME"`
-	Memory       time.Duration `help:"How long peers' figures remember a test." default:"24h15m" placeholder:"TIME"`
+	Gap          time.Duration `help:"From one round to the next." default:"24h"`
+	Spacing      time.Duration `help:"From one peer to the next, on average." default:"2m"`
+	Retry        time.Duration `help:"Make up for a failed test after so long." default:"12h"`
+	Memory       time.Duration `help:"How long peers' figures remember a test." default:"24h15m"`
 	Now          bool          `help:"Do what is due now and end, as from a timer, instead of waiting for what is next."`
 	HTTP         string        `name:"http" help:"Where to serve /metrics, /healthz and /debug/pprof/ meanwhile; by default nowhere." placeholder:"ADDR"`
 }
 
 // Run goes through a campaign, or on with it.
 func (c *speedtestScheduleCmd) Run(e *env) error {
+	unlock, err := speedtester.Lock(c.State)
+	if err != nil {
+		return fmt.Errorf("--state %s: %w", c.State, err)
+	}
+	defer unlock()
 	s, err := c.campaign(e)
 	if err != nil {
 		return err
 	}
+	s.Shortened = s.Shortened || c.shortened() // it may go on with other tests than it began with
 	bar := e.rateBar()
 	t, err := c.tester(e, bar.show)
 	if err != nil {
@@ -61,6 +67,7 @@ func (c *speedtestScheduleCmd) Run(e *env) error {
 		defer web.Close()
 		e.log.Info("live figures", "metrics", "http://"+web.Addr()+"/metrics")
 	}
+	told := campaign.Step{}
 	for {
 		progress.Set(s, h.Now())
 		switch step := s.Next(h.Now()); step.Kind {
@@ -73,9 +80,12 @@ func (c *speedtestScheduleCmd) Run(e *env) error {
 			if c.Now {
 				return statusTable(e.stdout, s, h.Now())
 			}
-			wait := time.Duration((step.At - h.Now()) * float64(time.Second))
-			e.log.Info("waiting", "for", wait.Round(time.Second), "next", s.Peers[step.Peer].Name)
-			if !sleep(e.ctx, wait) {
+			wait := seconds(step.At - h.Now())
+			if step != told {
+				e.log.Info("waiting", "for", wait.Round(time.Second), "next", stepName(s, step))
+				told = step
+			}
+			if !sleep(e.ctx, min(wait, lookAgain)) {
 				return campaign.ErrInterrupted
 			}
 		default:
@@ -122,7 +132,6 @@ func (c *speedtestScheduleCmd) campaign(e *env) (*campaign.State, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	s.Shortened = c.shortened()
 	return s, nil
 }
 
@@ -143,11 +152,16 @@ func (c *speedtestScheduleCmd) control() (*report.Peer, error) {
 }
 
 func logStep(e *env, s *campaign.State, step campaign.Step) {
-	who := "control"
-	if step.Kind != campaign.Pretest {
-		who = s.Peers[step.Peer].Name
-	}
-	e.log.Info(step.Kind.String(), "peer", who, "round", step.Round+1)
+	e.log.Info(step.Kind.String(), "peer", stepName(s, step), "round", step.Round+1)
+}
+
+// lookAgain is how long at most is waited without a look at the time of day: it
+// may have been set, and a timer stands still while the machine is suspended.
+const lookAgain = time.Minute
+
+// seconds is so many of them as a duration, a year at most.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, 365*24*3600) * float64(time.Second))
 }
 
 // sleep waits; false if ctx ended first.

@@ -38,8 +38,7 @@ func (c *speedtestStatusCmd) Run(e *env) error {
 // statusTable prints how far a campaign is with each peer.
 func statusTable(w io.Writer, s *campaign.State, now float64) error {
 	if s.Control != nil {
-		fmt.Fprintf(w, "pre-test of %s: measured %s, in truth %s, %s\n\n", s.Control.Name,
-			mbit(s.Control.Capacity), mbit(s.Control.KnownCapacity), map[bool]string{true: "passed", false: "not passed"}[s.Passed])
+		fmt.Fprintf(w, "pre-test of %s: %s\n\n", s.Control.Name, pretestLine(s))
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "PEER\tTOLD\tROUNDS\tADVERTISED\tMEASURED\tLIMITED BY\tOUTCOME")
@@ -52,6 +51,31 @@ func statusTable(w io.Writer, s *campaign.State, now float64) error {
 	}
 	_, err := fmt.Fprintln(w, "\n"+nextLine(s, s.Next(now), now))
 	return err
+}
+
+// pretestLine says what came of the test of our own target.
+func pretestLine(s *campaign.State) string {
+	c := s.Control
+	if c.Outcome == report.Measured {
+		return fmt.Sprintf("measured %s, in truth %s, %s", mbit(c.Capacity), mbit(c.KnownCapacity),
+			map[bool]string{true: "passed", false: "not passed"}[s.Passed])
+	}
+	if len(c.Runs) == 0 {
+		return "still to come"
+	}
+	last := c.Runs[len(c.Runs)-1]
+	if last.Refusal != nil {
+		return "not measured yet, " + last.Refusal.Text
+	}
+	return "not measured yet, " + last.Error
+}
+
+// stepName is the name of whom a step is about.
+func stepName(s *campaign.State, step campaign.Step) string {
+	if step.Peer == campaign.TheControl {
+		return s.Control.Name
+	}
+	return s.Peers[step.Peer].Name
 }
 
 func statusRow(p report.Peer, v campaign.Visit, rounds int) string {
@@ -82,7 +106,7 @@ func nextLine(s *campaign.State, step campaign.Step, now float64) string {
 		return "Next: the pre-test."
 	case campaign.Wait:
 		wait := time.Duration((step.At - now) * float64(time.Second)).Round(time.Second)
-		return fmt.Sprintf("Next: %s, at %s, in %v.", s.Peers[step.Peer].Name, clock(step.At), wait)
+		return fmt.Sprintf("Next: %s, at %s, in %v.", stepName(s, step), clock(step.At), wait)
 	default:
 		return fmt.Sprintf("Next: %s %s, due now.", step.Kind, s.Peers[step.Peer].Name)
 	}

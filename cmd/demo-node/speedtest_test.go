@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-mux/assay/audit/speedtest/campaign"
 	"github.com/assay-mux/assay/audit/speedtest/report"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/speedtester"
 )
 
 // willing starts a node that can be tested at any time.
@@ -137,6 +138,7 @@ func TestSpeedtestUsage(t *testing.T) {
 		"named twice":                 "speedtest run a=127.0.0.1:1 a=127.0.0.1:2",
 		"--seconds must be":           "speedtest run 127.0.0.1:1 --seconds 1h",
 		"--streams must be":           "speedtest run 127.0.0.1:1 --streams 0",
+		"--max-bytes must be":         "speedtest run 127.0.0.1:1 --max-bytes 1kB",
 		"not both":                    "speedtest run 127.0.0.1:1 --json --json-lines",
 		"--window":                    "speedtest run 127.0.0.1:1 --window 1KiB",
 		"--control":                   "speedtest schedule 127.0.0.1:1 --state " + filepath.Join(t.TempDir(), "x"),
@@ -148,6 +150,7 @@ func TestSpeedtestUsage(t *testing.T) {
 		wantFailure(t, exitUsage, text, strings.Fields(line)...)
 	}
 	wantFailure(t, exitFailed, "no such file", "speedtest", "run", "--peers-file", "/nonexistent/peers")
+	wantFailure(t, exitFailed, "is a directory", "speedtest", "run", "--peers-file", t.TempDir())
 	wantFailure(t, exitFailed, "no campaign there", "speedtest", "status", "/nonexistent/state")
 	bad := filepath.Join(t.TempDir(), "bad")
 	if err := os.WriteFile(bad, []byte("{"), 0o600); err != nil {
@@ -253,6 +256,33 @@ func TestScheduleStopsAfterABadPretest(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "announced") || strings.Contains(log.String(), "granted") {
 		t.Errorf("the peer was bothered: %s", log)
+	}
+}
+
+// TestScheduleWaitsForItsControl: a target of ours that is down has not been found
+// wrong; and it takes one at a time to go through a campaign.
+func TestScheduleWaitsForItsControl(t *testing.T) {
+	t.Parallel()
+	a, log := willing(t)
+	state := filepath.Join(t.TempDir(), "state.json")
+	args := append([]string{"speedtest", "schedule", "a=" + a, "--state", state, "--now", "--control", "ours=" + nobody(t), "--control-limit", "100Mbit"}, short...)
+	for range 2 {
+		code, out, errs := call(t, args...)
+		if code != exitOK || !strings.Contains(out, "not measured yet, cannot connect") || !strings.Contains(out, "Next: ours, at") {
+			t.Errorf("code %d: %s%s", code, out, errs)
+		}
+	}
+	if strings.Contains(log.String(), "announced") {
+		t.Errorf("the peer was bothered: %s", log)
+	}
+	unlock, err := speedtester.Lock(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	wantFailure(t, exitFailed, "another speedtest schedule", args...)
+	if code, _, errs := call(t, "speedtest", "status", state); code != exitOK {
+		t.Errorf("status meanwhile: %d, %s", code, errs)
 	}
 }
 

@@ -350,6 +350,41 @@ func TestControlThatIsNotFoundStopsAll(t *testing.T) {
 	}
 }
 
+// TestControlThatIsNotMeasuredIsTriedAgain: one that is down, or that asks for
+// patience because we were killed while we tested it, is not one found wrong.
+func TestControlThatIsNotMeasuredIsTriedAgain(t *testing.T) {
+	s := campaign(t, nil, named("a"))
+	if step := s.Next(0); step.Kind != Pretest || step.Peer != TheControl {
+		t.Fatalf("%+v", step)
+	}
+	for _, c := range []struct {
+		run   report.Run
+		after float64
+	}{
+		{report.Run{Outcome: report.Failed, Error: "connection refused"}, tellAgain},
+		{report.Run{Outcome: report.Refused, Refusal: &report.Refusal{Code: "too_soon", RetryAfter: 12 * hour}}, 12 * hour},
+		{report.Run{Outcome: report.Refused, Refusal: &report.Refusal{Code: "busy"}}, tellAgain},
+	} {
+		if s.Pretested(100, []report.Run{c.run}) {
+			t.Errorf("%+v passes", c.run)
+		}
+		b, _ := s.Save()
+		s, err := Load(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step := s.Next(99 + c.after); step.Kind != Wait || step.Peer != TheControl || step.At != 100+c.after {
+			t.Errorf("%+v: %+v", c.run, step)
+		}
+		if step := s.Next(100 + c.after); step.Kind != Pretest {
+			t.Errorf("%+v: %+v", c.run, step)
+		}
+	}
+	if !s.Pretested(1e6, []report.Run{{Outcome: report.Measured, Capacity: 1e6, LimitedBy: report.ByPeer}}) || s.Next(1e6).Kind != Tell {
+		t.Errorf("found right at last: %+v", s.Next(1e6))
+	}
+}
+
 // TestOptingOutInTheMiddle: from then on it is left alone.
 func TestOptingOutInTheMiddle(t *testing.T) {
 	w := newWorld()
@@ -425,8 +460,10 @@ func TestBadStates(t *testing.T) {
 	}
 	for name, b := range map[string]string{
 		"nothing": "", "half": string(good[:len(good)/2]), "no state": "{}", "another version": `{"format":2}`,
-		"no visits": `{"format":1,"peers":[{"name":"a","address":"b"}],"plan":{"rounds":1}}`,
-		"below 0":   `{"format":1,"peers":[{"name":"a","address":"b"}],"visits":[{"round":-1}],"plan":{"rounds":1}}`,
+		"no visits":                `{"format":1,"peers":[{"name":"a","address":"b"}],"plan":{"rounds":1}}`,
+		"nothing to pass":          `{"format":1,"peers":[],"visits":[],"plan":{"rounds":1}}`,
+		"a control of no capacity": `{"format":1,"peers":[],"visits":[],"plan":{"rounds":1},"control":{"name":"c","address":"c:1"}}`,
+		"below 0":                  `{"format":1,"peers":[{"name":"a","address":"b"}],"visits":[{"round":-1}],"plan":{"rounds":1}}`,
 	} {
 		if _, err := Load([]byte(b)); !errors.Is(err, ErrState) {
 			t.Errorf("%s: %v", name, err)
@@ -451,7 +488,11 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s.Next(1e9)
+		w := newWorld()
+		w.saved, w.stop = b, true
+		if step := s.Next(w.now); step.Kind != Wait && step.Kind != Finished && step.Kind != Stopped {
+			_ = s.Do(step, w) // what it says of a state that was tampered with is all the same
+		}
 		s.Document()
 	})
 }
@@ -462,5 +503,30 @@ func TestInterrupted(t *testing.T) {
 	s := campaign(t, nil, named("a"))
 	if err := s.Do(Step{Kind: Tell}, w); !errors.Is(err, ErrInterrupted) || s.Visits[0].Told {
 		t.Errorf("%v, %+v", err, s.Visits[0])
+	}
+}
+
+// TestInterruptedAfterATest: what was measured whole is kept, for the peer lets
+// nobody measure it again so soon; what was cut short is not.
+func TestInterruptedAfterATest(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome report.Outcome
+		rounds  int
+	}{"whole": {report.Measured, 1}, "cut short": {report.Failed, 0}} {
+		w := newWorld()
+		w.stop = true
+		w.gone["a"] = c.outcome == report.Failed
+		s := campaign(t, nil, named("a"))
+		s.Passed = true
+		s.Told(0, w.now, &report.Published{}, false, 0)
+		w.saved, _ = s.Save()
+		err := s.Do(Step{Kind: Test}, w)
+		saved, loadErr := Load(w.saved)
+		if !errors.Is(err, ErrInterrupted) || loadErr != nil {
+			t.Fatalf("%s: %v, %v", name, err, loadErr)
+		}
+		if v, p := saved.Visits[0], saved.Peers[0]; v.Round != c.rounds || p.Outcome != c.outcome || len(p.Runs) != 1 {
+			t.Errorf("%s: %+v, %+v", name, v, p)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/assay-mux/assay/audit/speedtest/report"
@@ -12,7 +13,7 @@ import (
 var ErrInterrupted = errors.New("campaign: interrupted; start it again with the same state file and it goes on")
 
 // Host does what a campaign decides. What it returns for a step that was
-// interrupted is ignored.
+// interrupted is ignored, but for a test that is whole.
 type Host interface {
 	// Now is the instant, in seconds since 1970.
 	Now() float64
@@ -40,34 +41,44 @@ func (s *State) Do(step Step, h Host) error {
 			return err
 		}
 	}
-	note := s.act(step, h)
-	if h.Interrupted() {
+	note, whole := s.act(step, h)
+	stop := h.Interrupted()
+	if stop && !whole {
 		return ErrInterrupted
 	}
 	note()
-	return s.save(h)
+	if err := s.save(h); err != nil || !stop {
+		return err
+	}
+	return ErrInterrupted
 }
 
-// act does a step, and returns what notes it.
-func (s *State) act(step Step, h Host) (note func()) {
+// complete says that all of a test was measured.
+func complete(runs []report.Run) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r report.Run) bool { return r.Outcome != report.Measured })
+}
+
+// act does a step, and returns what notes it. whole says that it holds even if the
+// host was interrupted after: the peer would not let us measure it again so soon.
+func (s *State) act(step Step, h Host) (note func(), whole bool) {
 	switch i := step.Peer; step.Kind {
 	case Pretest:
 		runs, _, _ := h.Test(*s.Control)
-		return func() { s.Pretested(runs) }
+		return func() { s.Pretested(h.Now(), runs) }, complete(runs)
 	case Tell:
 		f, out, notice := h.Tell(s.Peers[i], s.Plan.Notice)
-		return func() { s.Told(i, h.Now(), f, out, notice.Seconds()) }
+		return func() { s.Told(i, h.Now(), f, out, notice.Seconds()) }, false
 	case Test:
 		runs, before, after := h.Test(s.Peers[i])
 		return func() {
 			s.Look(i, before)
 			s.Tested(i, h.Now(), runs, after)
-		}
+		}, complete(runs)
 	case Read:
 		f := h.Look(s.Peers[i])
-		return func() { s.Reread(i, f) }
+		return func() { s.Reread(i, f) }, false
 	default: // nothing to do
-		return func() {}
+		return func() {}, false
 	}
 }
 

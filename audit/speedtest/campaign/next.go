@@ -38,7 +38,7 @@ func (k Kind) String() string {
 type Step struct {
 	Kind Kind
 	// Peer is the index of whom in Peers, for Tell, Test and Read; and of whom is
-	// next, for Wait.
+	// next, for Wait: TheControl if that is the control.
 	Peer int
 	// Round is of a test, from 0.
 	Round int
@@ -46,8 +46,11 @@ type Step struct {
 	At float64
 }
 
+// TheControl stands in a Step for the control, which is none of the Peers.
+const TheControl = -1
+
 // mostTells is how often a peer is told that can't be reached, and tellAgain how
-// long after, in seconds.
+// long after, in seconds. The control is tried again as soon, for as long as it takes.
 const (
 	mostTells = 3
 	tellAgain = 600
@@ -59,10 +62,12 @@ const mostTries = 3
 // Next says what is to be done at an instant: what has been due longest.
 func (s *State) Next(now float64) Step {
 	switch {
-	case !s.Passed && s.Control != nil && len(s.Control.Runs) > 0:
+	case !s.Passed && s.Control != nil && s.Control.Outcome == report.Measured:
 		return Step{Kind: Stopped, At: now}
+	case !s.Passed && s.ControlDue > now:
+		return Step{Kind: Wait, Peer: TheControl, At: s.ControlDue}
 	case !s.Passed:
-		return Step{Kind: Pretest, At: now}
+		return Step{Kind: Pretest, Peer: TheControl, At: now}
 	}
 	best := Step{Kind: Finished, At: now}
 	for place, i := range s.order() {
@@ -97,11 +102,19 @@ func (s *State) due(i, place int) (Step, bool) {
 }
 
 // Pretested notes the test of the control, and says whether it was found right:
-// within the tolerance of what it is known to have.
-func (s *State) Pretested(runs []report.Run) bool {
+// within the tolerance of what it is known to have. A test without a figure proves
+// nothing either way and is made up for: the control may not be up yet, or ask us
+// to come again, as when we were killed while we tested it.
+func (s *State) Pretested(now float64, runs []report.Run) bool {
 	c := s.Control
 	c.Runs = append(c.Runs, runs...)
 	c.Settle()
+	s.ControlDue = now + tellAgain
+	for _, r := range runs {
+		if r.Refusal != nil && r.Refusal.RetryAfter > 0 {
+			s.ControlDue = now + r.Refusal.RetryAfter
+		}
+	}
 	off := c.Capacity/c.KnownCapacity - 1
 	s.Passed = c.Outcome == report.Measured && off >= -s.Plan.Tolerance && off <= s.Plan.Tolerance
 	return s.Passed

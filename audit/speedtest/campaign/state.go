@@ -22,6 +22,9 @@ type State struct {
 	Control *report.Peer `json:"control,omitempty"`
 	// Passed says that the control was found right.
 	Passed bool `json:"passed"`
+	// ControlDue is when the control is to be tested again, after a test without a
+	// figure.
+	ControlDue float64 `json:"control_due_unix_seconds,omitempty"`
 	// Shortened says that tests are shorter than 20 s; the host sets it.
 	Shortened bool `json:"shortened"`
 	// Peers are the others, with all that was found.
@@ -106,6 +109,9 @@ func Load(b []byte) (*State, error) {
 	}
 	if s.Format != Format || len(s.Visits) != len(s.Peers) || s.Plan.Validate() != nil || s.check() != nil {
 		return nil, ErrState
+	}
+	if c := s.Control; c == nil && !s.Passed || c != nil && !(c.KnownCapacity > 0) {
+		return nil, ErrState // nothing to hold a pre-test against
 	}
 	for i := range s.Visits {
 		v := &s.Visits[i]

@@ -55,7 +55,7 @@ func (r *Refusal) Error() string {
 		TooSoon:      "the peer has been tested by us lately",
 		GroupQuota:   "the peer has given our network group its share",
 		DayQuota:     "the peer has given what it gives in a day",
-		BadRequest:   "the peer could not grant any of what we asked for, ask for less",
+		BadRequest:   "the peer cannot grant what we asked for, ask for no less than 64 KiB a run",
 	}[r.Code]
 	if what == "" {
 		what = "the peer refuses for a reason of a later version"

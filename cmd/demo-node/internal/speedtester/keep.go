@@ -1,10 +1,14 @@
 package speedtester
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 )
+
+// ErrLocked says that another process goes through the campaign.
+var ErrLocked = errors.New("another speedtest schedule goes through this campaign, end it first")
 
 // Keep writes a file so that a kill or a crash at any point leaves the old one or
 // the new one, whole.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -179,5 +180,36 @@ func TestKeepIsAllOrNothing(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestLock(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no lock there")
+	}
+	file := filepath.Join(t.TempDir(), "state")
+	unlock, err := Lock(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Keep(file, []byte("new")); err != nil { // the state is replaced under it
+		t.Fatal(err)
+	}
+	if _, err := Lock(file); !errors.Is(err, ErrLocked) {
+		t.Errorf("twice: %v", err)
+	}
+	if other, err := Lock(file + "2"); err != nil {
+		t.Errorf("another campaign: %v", err)
+	} else {
+		other()
+	}
+	unlock()
+	if again, err := Lock(file); err != nil {
+		t.Errorf("after its end: %v", err)
+	} else {
+		again()
+	}
+	if _, err := Lock(filepath.Join(file, "x")); err == nil || errors.Is(err, ErrLocked) {
+		t.Errorf("no directory: %v", err)
 	}
 }
