@@ -93,12 +93,19 @@ libp2p: ## go-libp2p's own tests of a multiplexer, and two hosts that measure ea
 tutorial: build ## do what docs/tutorial.md says, from the text itself
 	@$(GO) run ./internal/tutorial docs/tutorial.md
 
-e2e: build ## metrics, rules, alerts and dashboards against a real Prometheus (2 minutes)
+e2e: build ## metrics, rules, alerts and dashboards against a real Prometheus, the live page in a browser (3 minutes)
 	@$(GO) build -o build/demo-node ./cmd/demo-node
 	@$(GO) run ./cmd/demo-node/internal/e2e $(ARGS)
+	@[ -n "$(CHROMIUM)" ] || command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends chromium fonts-liberation >/dev/null 2>&1; } || \
+		echo "no chromium, and it can be installed only as root with apt-get: what needs a browser is skipped"
+	@if grep -q '^page-test:' Makefile; then $(MAKE) --no-print-directory page-test; fi
 
 metrics-reference: ## write docs/metrics.md from what the collector says of itself
 	@$(GO) generate ./metrics
+
+page-test: build ## the live page in a real browser; screenshots and figures in build/page (minutes)
+	@GO=$(GO) cmd/demo-node/internal/livepage/browser/run $(ARGS)
 
 fuzz: build ## each fuzz target for FUZZTIME
 	@$(GO) test -list '^Fuzz' ./... > build/fuzz.txt || { cat build/fuzz.txt; exit 1; }

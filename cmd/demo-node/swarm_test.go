@@ -1,13 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
 )
 
 // one decodes exactly one document, and no field that it does not have.
@@ -83,8 +88,19 @@ func TestFetchFromPeersFails(t *testing.T) {
 	wantFailure(t, exitFailed, "connection refused", "--log-level", "error", "fetch", "--peers", "127.0.0.1:1")
 	wantFailure(t, exitFailed, "does not have this file", "fetch", "--peers", vanishing, "--hash", strings.Repeat("0", 64))
 	wantFailure(t, exitFailed, "--state", "fetch", "--peers", vanishing, "--state", filepath.Join(dir, "a", "x"))
+	wantFailure(t, exitFailed, "cannot serve HTTP", "fetch", "--peers", vanishing, "--http", "192.0.2.1:1")
+	wantFailure(t, exitUsage, "--http go with --peers", "fetch", vanishing, "--http", "127.0.0.1:0")
 	code, text, stderr := call(t, "fetch", "--log-level", "error", "--peers", vanishing, "--out", t.TempDir())
 	if code != exitFailed || !strings.Contains(text, "Failed: ") || !strings.Contains(stderr, "no peer is left") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%d: %s%s", code, text, stderr)
+	}
+}
+
+// TestFetchFromPeersServes: what the fetch looks like is served while it lasts.
+func TestFetchFromPeersServes(t *testing.T) {
+	addr, _ := serveDir(t, shared(t))
+	code, text, stderr := call(t, "fetch", "--peers", addr, "--out", t.TempDir(), "--http", "127.0.0.1:0")
+	if code != exitOK || !strings.Contains(text, "3 files fetched") || !strings.Contains(stderr, "page=http://127.0.0.1:") {
 		t.Errorf("%d: %s%s", code, text, stderr)
 	}
 }
@@ -117,4 +133,61 @@ func TestCast(t *testing.T) {
 	if code != exitOK && (code != exitFailed || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "demo-node: ")) {
 		t.Errorf("%d: %q, want one line", code, stderr)
 	}
+}
+
+// TestCastHolds: at its end it stays, all peers still there and nothing fetched,
+// until it is interrupted; then it prints what it found.
+func TestCastHolds(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	stderr := awaiting("at rest")
+	var stdout strings.Builder
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		run(ctx, []string{"cast", "--seconds", "5", "--hold", "10m", "--json"}, &stdout, stderr)
+	}()
+	select {
+	case <-stderr.seen:
+	case <-time.After(2 * time.Minute):
+		t.Fatalf("it does not come to rest: %s", stderr)
+	}
+	_, addr, _ := strings.Cut(stderr.String(), "metrics=")
+	addr = strings.TrimSuffix(strings.Fields(addr)[0], "/metrics")
+	rested := func() (s status.Snapshot) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(page(t, addr+"/debug/snapshot")), &s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	before, after := rested(), rested()
+	if !before.Resting || len(before.Peers) != 8 || before.Ranking.Stats.Plans == 0 || before.Ranking.Stats.Plans != after.Ranking.Stats.Plans {
+		t.Errorf("resting %v with %d peers, %d plans and then %d", before.Resting, len(before.Peers), before.Ranking.Stats.Plans, after.Ranking.Stats.Plans)
+	}
+	if text := page(t, addr+"/metrics"); !strings.Contains(text, "assay_connections 8") {
+		t.Errorf("the metrics do not have the eight: %.500s", text)
+	}
+	interrupt()
+	<-done
+	var doc report.Cast
+	one(t, stdout.String(), &doc)
+	if len(doc.Peers) != 8 {
+		t.Errorf("what it found: %+v", doc)
+	}
+}
+
+func page(t *testing.T, url string) string {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }

@@ -168,8 +168,11 @@ func TestRepeat(t *testing.T) {
 	}
 	for name, tt := range tests {
 		n := 0
-		_, err := repeat(t.Context(), Config{}.normal(), func(context.Context, Config) (*report.Cast, bool, error) {
+		_, err := repeat(t.Context(), Config{}.normal(), func(_ context.Context, cfg Config) (*report.Cast, bool, error) {
 			n++
+			if cfg.last != (n == mostTakes) {
+				t.Errorf("%s: take %d is said to be the last: %v", name, n, cfg.last)
+			}
 			return tt.takes[n-1].doc, tt.takes[n-1].held, tt.takes[n-1].err
 		})
 		if n != len(tt.takes) || !errors.Is(err, tt.want) || errors.Is(err, ErrBusy) != errors.Is(tt.want, ErrBusy) {
