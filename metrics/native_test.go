@@ -18,8 +18,9 @@ func trips(all ...time.Duration) Source {
 	return of(peers...)
 }
 
-func family1(t *testing.T, c *Collector, name string) *dto.Histogram {
+func baseTrips(t *testing.T, c *Collector) *dto.Histogram {
 	t.Helper()
+	const name = "assay_rtt_base_seconds"
 	for _, f := range gather(t, c) {
 		if f.GetName() == name {
 			return f.GetMetric()[0].GetHistogram()
@@ -33,9 +34,9 @@ func family1(t *testing.T, c *Collector, name string) *dto.Histogram {
 // scrape counts afresh.
 func TestNativeBuckets(t *testing.T) {
 	c := NewCollector(trips(10*time.Millisecond, 10*time.Millisecond, 80*time.Millisecond), WithNativeHistograms())
-	plain := family1(t, NewCollector(trips(10*time.Millisecond, 10*time.Millisecond, 80*time.Millisecond)), "assay_rtt_base_seconds")
+	plain := baseTrips(t, NewCollector(trips(10*time.Millisecond, 10*time.Millisecond, 80*time.Millisecond)))
 	for range 2 {
-		h := family1(t, c, "assay_rtt_base_seconds")
+		h := baseTrips(t, c)
 		if h.GetSampleCount() != 3 || math.Abs(h.GetSampleSum()-0.1) > 1e-12 {
 			t.Errorf("count %d, sum %v", h.GetSampleCount(), h.GetSampleSum())
 		}
@@ -78,11 +79,11 @@ func nativeCounts(h *dto.Histogram) [2]int {
 // change its mind about the series when the first peer comes. By the threshold of
 // its zero bucket a server knows it.
 func TestNativeOfNobody(t *testing.T) {
-	h := family1(t, NewCollector(nil, WithNativeHistograms()), "assay_rtt_base_seconds")
+	h := baseTrips(t, NewCollector(nil, WithNativeHistograms()))
 	if h.Schema == nil || h.GetSampleCount() != 0 || h.GetZeroThreshold() <= 0 {
 		t.Errorf("%v, want an empty native histogram", h)
 	}
-	if h := family1(t, NewCollector(nil), "assay_rtt_base_seconds"); h.Schema != nil {
+	if h := baseTrips(t, NewCollector(nil)); h.Schema != nil {
 		t.Error("native, though nobody asked")
 	}
 }
