@@ -15,7 +15,7 @@ MODULES := . $(patsubst %/go.mod,%,$(wildcard bench/go.mod contrib/*/go.mod))
 TOOL    := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help test race accuracy lab rivals audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p tutorial e2e metrics-reference fuzz alloc cover lint fmt vet vuln clean
+.PHONY: help test race accuracy lab rivals audit-study demo cast speedtest-accuracy speedtest-demo kernel-accuracy kernel-onesided kernel-split kernel-change kernel-cast scale soak bench compat idle libp2p tutorial page-test e2e metrics-reference fuzz alloc cover lint fmt vet vuln clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
