@@ -10,6 +10,7 @@ import (
 	"github.com/assay-mux/assay/audit/speedtest/keystream"
 	"github.com/assay-mux/assay/audit/speedtest/message"
 	"github.com/assay-mux/assay/audit/speedtest/policy"
+	"github.com/assay-mux/assay/audit/speedtest/report"
 	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/internal/lab/bubble"
 	"github.com/assay-mux/assay/mux"
@@ -19,6 +20,7 @@ import (
 type liar struct {
 	payload func(st net.Conn, key keystream.Key, index uint16)
 	started chan message.Start
+	pong    func(message.Ping) []message.Pong // nil answers as it should
 }
 
 // serve answers a stream.
@@ -48,7 +50,13 @@ func (l *liar) control(st net.Conn) {
 		}
 		switch m := m.(type) {
 		case message.Ping:
-			message.Write(st, message.Pong(m))
+			if l.pong == nil {
+				message.Write(st, message.Pong(m))
+				continue
+			}
+			for _, p := range l.pong(m) {
+				message.Write(st, p)
+			}
 		case message.Start:
 			l.started <- m
 		case message.Stop:
@@ -59,6 +67,10 @@ func (l *liar) control(st net.Conn) {
 
 // measureLiar measures it one way.
 func measureLiar(t *testing.T, way message.Way, payload func(net.Conn, keystream.Key, uint16)) (res Result, err error) {
+	return measureThis(t, way, &liar{payload: payload})
+}
+
+func measureThis(t *testing.T, way message.Way, l *liar) (res Result, err error) {
 	bubble.Run(t, func(t *testing.T) {
 		a, b := lab.Pair(lab.Link{Rate: 20 * lab.Mbit, OneWay: 10 * time.Millisecond})
 		near, err1 := mux.Client(a, quiet(), options()...)
@@ -66,7 +78,7 @@ func measureLiar(t *testing.T, way message.Way, payload func(net.Conn, keystream
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
-		l := &liar{payload: payload, started: make(chan message.Start, 1)}
+		l.started = make(chan message.Start, 1)
 		go func() {
 			for {
 				st, err := far.AcceptStream()
@@ -257,3 +269,29 @@ func against(t *testing.T, answer func(net.Conn)) (Result, error) {
 type opening struct{ net.Conn }
 
 func (o opening) Open() (net.Conn, error) { return o.Conn, nil }
+
+// TestForgedRoundTrips: a target cannot make up the round trip, by which what it
+// does would pass for what our windows allow, and so for a lower bound.
+func TestForgedRoundTrips(t *testing.T) {
+	honest := func(st net.Conn, k keystream.Key, i uint16) { flood(st, keystream.NewSource(k, i).Fill) }
+	longAgo := func(p message.Ping) message.Pong { return message.Pong{Value: p.Value - uint64(time.Hour)} }
+	ahead := func(p message.Ping) message.Pong { return message.Pong{Value: p.Value + uint64(time.Hour)} }
+	for name, pong := range map[string]func(message.Ping) []message.Pong{
+		"long ago":       func(p message.Ping) []message.Pong { return []message.Pong{longAgo(p), message.Pong(p)} },
+		"before we ask":  func(p message.Ping) []message.Pong { return []message.Pong{ahead(p), message.Pong(p)} },
+		"the same twice": func(p message.Ping) []message.Pong { return []message.Pong{message.Pong(p), message.Pong(p)} },
+	} {
+		res, err := measureThis(t, message.FromTarget, &liar{payload: honest, pong: pong})
+		if err != nil || len(res.Runs) != 1 {
+			t.Fatalf("%s: %v, %d runs", name, err, len(res.Runs))
+		}
+		r := res.Runs[0]
+		if res.RTTIdle < 20*time.Millisecond || res.RTTIdle > 30*time.Millisecond || r.LimitedBy != report.ByPeer || r.LowerBound || r.RTTLoaded > 5*time.Second {
+			t.Errorf("%s: round trip %v, loaded %v, limited by %s", name, res.RTTIdle, r.RTTLoaded, r.LimitedBy)
+		}
+	}
+	res, err := measureThis(t, message.FromTarget, &liar{payload: honest, pong: func(p message.Ping) []message.Pong { return []message.Pong{longAgo(p)} }})
+	if !errors.Is(err, ErrNothing) || len(res.Runs) != 0 {
+		t.Errorf("forged alone: %v, %d runs", err, len(res.Runs))
+	}
+}

@@ -115,10 +115,11 @@ type tester struct {
 
 	pongs  chan message.Pong
 	dones  chan message.Done
-	failed chan error    // what ended the control stream
-	gone   chan struct{} // closed when its reader has
-	runs   int           // begun, which numbers them
-	least  time.Duration // round trip
+	failed chan error                 // what ended the control stream
+	gone   chan struct{}              // closed when its reader has
+	runs   int                        // begun, which numbers them
+	least  time.Duration              // round trip
+	asked  map[time.Duration]struct{} // pings that are not answered, by when they went
 }
 
 // newTester proposes the test.
@@ -142,7 +143,7 @@ func newTester(ctx context.Context, cfg Config, st net.Conn) (*tester, error) {
 	t := &tester{
 		cfg: cfg, grant: grant, control: st, base: time.Now(),
 		pongs: make(chan message.Pong, 64), dones: make(chan message.Done, 1),
-		failed: make(chan error, 1), gone: make(chan struct{}),
+		failed: make(chan error, 1), gone: make(chan struct{}), asked: make(map[time.Duration]struct{}),
 	}
 	t.unhook = context.AfterFunc(ctx, func() { _ = st.SetDeadline(time.Now()) })
 	go t.read()
@@ -187,15 +188,31 @@ func (t *tester) read() {
 	}
 }
 
+// mostAsked bounds the pings that are remembered: whoever leaves so many
+// unanswered, a quarter of a second apart, is not going to answer.
+const mostAsked = 256
+
 // ping asks for a pong, whose value says when.
 func (t *tester) ping() error {
+	now := t.now()
+	if len(t.asked) < mostAsked {
+		t.asked[now] = struct{}{}
+	}
 	_ = t.control.SetWriteDeadline(time.Now().Add(patience))
-	return message.Write(t.control, message.Ping{Value: uint64(t.now())})
+	return message.Write(t.control, message.Ping{Value: uint64(now)})
 }
 
-// pong is the round trip that a pong shows, negative if it is not an answer to
-// anything.
-func (t *tester) pong(m message.Pong) time.Duration { return t.now() - time.Duration(m.Value) }
+// pong is the round trip that a pong shows, negative if it is not the answer to a
+// ping. A target that could make up round trips could have its own limit pass for
+// that of our windows, and what it does for a lower bound.
+func (t *tester) pong(m message.Pong) time.Duration {
+	at := time.Duration(m.Value)
+	if _, ok := t.asked[at]; !ok {
+		return -1
+	}
+	delete(t.asked, at)
+	return t.now() - at
+}
 
 // greetings is how many round trips are taken before the runs.
 const greetings = 5
@@ -209,18 +226,31 @@ func (t *tester) idle(ctx context.Context) (time.Duration, error) {
 		if err := t.ping(); err != nil {
 			return 0, err
 		}
+		rtt, err := t.answer(ctx, limit.C)
+		if err != nil {
+			return 0, err
+		}
+		rtts = append(rtts, rtt)
+	}
+	slices.Sort(rtts)
+	t.least = rtts[0]
+	return rtts[len(rtts)/2], nil
+}
+
+// answer waits for the answer to a ping.
+func (t *tester) answer(ctx context.Context, limit <-chan time.Time) (time.Duration, error) {
+	for {
 		select {
 		case m := <-t.pongs:
-			rtts = append(rtts, max(t.pong(m), 0))
+			if rtt := t.pong(m); rtt >= 0 {
+				return rtt, nil
+			}
 		case err := <-t.failed:
 			return 0, err
-		case <-limit.C:
+		case <-limit:
 			return 0, ErrNothing
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
 	}
-	slices.Sort(rtts)
-	t.least = rtts[0]
-	return rtts[len(rtts)/2], nil
 }
