@@ -57,6 +57,22 @@ func TestDelayedAcknowledgements(t *testing.T) {
 	}
 }
 
+// An unwrapped yamux spends packets of its first window on headers and on answers to our cookies. That
+// is no reason to take the round trip after it for the peer's silence.
+func TestFirstWindowOfSmallPackets(t *testing.T) {
+	for _, l := range honestLinks {
+		for small := range 6 {
+			h := newHost(l.path(true))
+			h.fetch(0, l.cold(0, 12e6)[small:])
+			s := h.out[0]
+			within(t, fmt.Sprintf("%v, %d small", l.rtt, small), s.Rate.BytesPerSecond(), l.speed, 0.02)
+			if len(h.out) != 1 || s.Covered < s.Bytes-20_000 || s.Recalled != 0 {
+				t.Errorf("%v, %d small: the gate tripped in %d bursts: %+v", l.rtt, small, len(h.out), s)
+			}
+		}
+	}
+}
+
 func TestHonestWarmReadsTheLink(t *testing.T) {
 	for _, l := range honestLinks {
 		h := newHost(l.path(true))

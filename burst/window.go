@@ -307,7 +307,7 @@ func (w *Window) classify(quiet time.Duration) event {
 	case len(w.fetches) > 0 && w.vouched():
 		return vouched
 	case w.rampStall(quiet):
-		w.need += w.need/2 + firstNeed(w.cfg.InitialWindow)
+		w.need += w.need/2 + laterNeed(w.cfg.InitialWindow)
 		return prompt
 	}
 	return silent
@@ -328,8 +328,15 @@ func (w *Window) rampStall(quiet time.Duration) bool {
 		w.grown >= w.need && w.burst.bytes <= w.rampCap()+w.cfg.InitialWindow
 }
 
-// firstNeed is a quarter less than an initial window, for segments and frames have headers.
-func firstNeed(window int64) int64 { return window * 3 / 4 }
+// firstNeed is what the first window of a slow start must have brought, in bytes: three eighths of
+// an initial window. A kernel counts packets, and half of the ten may be ones of a dozen bytes: what an
+// unwrapped yamux writes by itself, each header, window update and answer to a cookie (from 5 to 7
+// full ones of ten were seen).
+func firstNeed(window int64) int64 { return window * 3 / 8 }
+
+// laterNeed is what each further window must bring beyond what growth asks for: a quarter less than an
+// initial window, for segments and frames have headers.
+func laterNeed(window int64) int64 { return window * 3 / 4 }
 
 // Echoed says that the queue has just taken an echo as a sample. While a fetch is outstanding it
 // extends the burst if its cookie was sent after the last payload: the peer is alive, not serving.
