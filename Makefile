@@ -93,7 +93,7 @@ libp2p: ## go-libp2p's own tests of a multiplexer, and two hosts that measure ea
 tutorial: build ## do what docs/tutorial.md says, from the text itself
 	@$(GO) run ./internal/tutorial docs/tutorial.md
 
-e2e: build ## metrics, rules, alerts and dashboards against a real Prometheus, the live page in a browser (3 minutes)
+e2e: build ## metrics, rules, alerts and dashboards against a real Prometheus, the live page in a browser (4 minutes)
 	@$(GO) build -o build/demo-node ./cmd/demo-node
 	@$(GO) run ./cmd/demo-node/internal/e2e $(ARGS)
 	@[ -n "$(CHROMIUM)" ] || command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && \
