@@ -221,3 +221,27 @@ func TestBytesGoUpPerReadNotPerFrame(t *testing.T) {
 		}
 	}
 }
+
+// A connection on which the peer has ended all that it sent waits for its next
+// read with the small buffer, however large the last read was.
+func TestLargeBufferGoesBackWithTheEnd(t *testing.T) {
+	reply := func(c *Conn, f *fake, end bool) {
+		mustWrite(t, c, wireHead(wireWindow, wireSYN, 1, 0))
+		f.feed(wireFrame(0, 1, pattern(10_000, 1)))
+		mustRead(t, c, 10_012)
+		var last []byte
+		if end {
+			last = wireHead(wireWindow, wireFIN, 1, 0)
+		}
+		f.feed(wireFrame(0, 1, pattern(5000, 1)), last)
+		mustRead(t, c, 5012+len(last))
+		c.in.makeRoom() // as the next read does first
+	}
+	for _, end := range []bool{false, true} {
+		c, f := wrapFake(t)
+		reply(c, f, end)
+		if held := c.in.chunk != nil; held == end {
+			t.Errorf("the peer has ended: %v; the large buffer is held: %v", end, held)
+		}
+	}
+}

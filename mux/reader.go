@@ -30,6 +30,7 @@ type inbound struct {
 	w      int
 	grow   bool          // the last read filled the buffer
 	shrink bool          // it was small
+	done   bool          // it ended what the peer was sending, on all streams
 	ahead  bool          // it ended with the header of a large frame
 	empty  uint8         // reads in a row that brought nothing
 	left   time.Duration // when the last read returned
@@ -134,16 +135,17 @@ func (c *Conn) fill() error {
 }
 
 // makeRoom readies the buffer for a read: large while reads fill it, small
-// while they do not. yamux writes a header by itself, so a read that ends with
+// while they do not, and once the peer has ended all that it was sending, for
+// then the next read may wait for hours. yamux writes a header by itself, so a read that ends with
 // one says nothing of the next. Only part of a header can be left in the
 // buffer.
 func (in *inbound) makeRoom() {
 	old, tail := in.chunk, in.buf[in.ready:in.w]
 	switch {
-	case in.grow && in.chunk == nil && in.buf != nil:
+	case in.grow && !in.done && in.chunk == nil && in.buf != nil:
 		in.chunk = chunks.Get().(*chunk)
 		in.buf = in.chunk[:]
-	case in.shrink && !in.ahead && in.chunk != nil, in.buf == nil:
+	case (in.shrink || in.done) && !in.ahead && in.chunk != nil, in.buf == nil:
 		if in.idle == nil {
 			in.idle = make([]byte, idleBuffer)
 		}
@@ -197,9 +199,11 @@ func (c *Conn) absorb(n int, began, now time.Duration) {
 	m.mu.Lock()
 	m.counts.Reads++
 	m.counts.BytesIn += uint64(n)
+	busy := m.ledger.busy > 0
 	b := batch{silence: silence{last: m.lastPayload, now: now, left: in.left, began: began}}
 	c.parse(&b)
 	sample, closed := m.arrive(&b)
+	in.done = busy && m.ledger.busy == 0 && in.body == 0
 	m.mu.Unlock()
 	m.emit(sample, closed)
 }
