@@ -3,7 +3,7 @@
 import { Chart } from "./chart.js";
 import { bytes, count, dash, label, share, time } from "./units.js";
 
-const most = 2000; // residuals remembered
+const most = 500; // residuals remembered; more are one blot, and slow to paint
 const span = 120; // seconds in sight
 const drawEvery = 4; // frames: two seconds, for residuals come by the dozen
 
@@ -38,6 +38,11 @@ export class Audit {
     const now = frame.sent / 1000;
     this.gather(frame, now);
     if (!this.visible || this.frames++ % drawEvery !== 0) return;
+    // Not in the frame in which the peers are painted, who must not wait for it.
+    requestAnimationFrame(() => this.draw(frame, now));
+  }
+
+  draw(frame, now) {
     this.chart ??= new Chart(document.getElementById("audit-chart"), "Residuals as they come",
       [{ name: "threshold", colour: "--bad", points: true }, { name: "within it, latest", colour: "--plot-1", points: true }, { name: "above it, latest", colour: "--plot-2", points: true }], share, span, mostResidual);
     this.chart.set(this.at, [this.threshold, this.residual, this.over], now);
