@@ -112,10 +112,16 @@ func (p *places) skip(spec scenario.Peer) {
 	}
 }
 
+// turn is an instant of the file for this peer: what several do at the same they do in the order of
+// the file, a little apart.
+func (a *actor) turn(at scenario.Time) time.Duration {
+	return time.Duration(at) + time.Duration(a.index)*apart
+}
+
 // live is a peer's coming and going.
 func (a *actor) live() {
 	if a.spec.Join > 0 {
-		if !a.w.sleepUntil(time.Duration(a.spec.Join)) {
+		if !a.w.sleepUntil(a.turn(a.spec.Join)) {
 			return
 		}
 		a.connect()
@@ -153,7 +159,7 @@ func (a *actor) reborn() {
 // stay waits until it is time to leave, connecting again where the connection
 // breaks. It says whether the run goes on.
 func (a *actor) stay(l scenario.Leave) bool {
-	left := time.NewTimer(time.Duration(l.At) - a.w.now())
+	left := time.NewTimer(a.turn(l.At) - a.w.now())
 	defer left.Stop()
 	due, demoted := left.C, a.demoted
 	if l.Demoted {

@@ -219,6 +219,29 @@ func TestComingAndGoing(t *testing.T) {
 	}
 }
 
+// TestInTurn: peers that come or go at the same instant do so in the order of the file, always. Else
+// the chooser meets them in another order, and draws otherwise.
+func TestInTurn(t *testing.T) {
+	text := strings.Replace(one("bad: false"), "count: 2", "count: 40, join: 5s, leaves: [{at: 9s}]", 1)
+	var come, gone []string
+	run(t, text, engine.Options{Observe: func(e engine.Event) {
+		switch {
+		case e.Kind == engine.PeerJoined && e.Peer != "peer":
+			come = append(come, e.Peer)
+		case e.Kind == engine.PeerLeft && e.Peer != "peer":
+			gone = append(gone, e.Peer)
+		}
+	}})
+	if len(come) != 40 || len(gone) < 40 {
+		t.Fatalf("%d have come and %d gone", len(come), len(gone))
+	}
+	for i := range 40 {
+		if want := fmt.Sprintf("other-%d", i+1); come[i] != want || gone[i] != want {
+			t.Errorf("in place %d %s comes and %s goes, want %s", i+1, come[i], gone[i], want)
+		}
+	}
+}
+
 // TestPush: what a peer sends by itself is measured.
 func TestPush(t *testing.T) {
 	text := strings.Replace(one("push: {every: 2s, size: 1MB}"), "warmup: {each: 10, sizes: [1MB], every: 1s}", "start: 20s\n  fetches: 1\n  sizes: [1kB]", 1)
