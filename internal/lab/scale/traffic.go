@@ -201,15 +201,20 @@ func measureWrapped(o options, addr string) (w wrappedCost, err error) {
 		return w, err
 	}
 	watch := startWatch(h, all)
-	w.cost, err = load(o, func(r *rand.Rand) (int64, error) {
+	w.cost, err = load(o, ranked(h, o))
+	w.scrape, w.choice = watch.stop()
+	w.memory = (heap() - before) / float64(o.conns)
+	return w, err
+}
+
+// ranked fetches a datum drawn at random from whom the ranker chooses.
+func ranked(h *kernelstudy.Host, o options) func(*rand.Rand) (int64, error) {
+	return func(r *rand.Rand) (int64, error) {
 		datum := r.IntN(o.conns)
 		n := sizes[datum%len(sizes)]
 		_, err := h.Fetch(ranking.Query{Datum: fmt.Sprint(datum), Size: n})
 		return n, err
-	})
-	w.scrape, w.choice = watch.stop()
-	w.memory = (heap() - before) / float64(o.conns)
-	return w, err
+	}
 }
 
 // joinAll connects, and lets each datum be offered by some peers in a row.

@@ -27,29 +27,40 @@ type watch struct {
 	choices []time.Duration
 }
 
-// source lists the peers, the best first.
+// source lists the peers, with snapshots of the moment it is asked.
 type source struct {
 	host  *kernelstudy.Host
-	peers []metrics.Peer
+	peers []metrics.Peer // those of the last scrape, whose place the next takes
 }
 
-func (s *source) Peers() []metrics.Peer { return s.peers }
+func (s *source) Peers() []metrics.Peer {
+	for i := range s.peers {
+		p := &s.peers[i]
+		p.Snapshot = p.Meter.Snapshot()
+	}
+	return s.peers
+}
 
 func (s *source) Ranking() metrics.Ranking {
 	return metrics.OfRanker(s.host.Ranker, s.host.Now(), 64<<10, 10)
 }
 
 func startWatch(h *kernelstudy.Host, all []*mux.Session) *watch {
-	src := &source{host: h}
-	for i, s := range all {
-		src.peers = append(src.peers, metrics.Of(name(i), s.Meter()))
-	}
-	reg := prometheus.NewPedanticRegistry()
-	reg.MustRegister(metrics.NewCollector(src, metrics.WithRanker(src)))
-	handler := promhttp.HandlerFor(reg, promhttp.HandlerOpts{ErrorHandling: promhttp.PanicOnError})
 	w := &watch{end: make(chan struct{})}
+	handler := newHandler(h, all)
 	w.wg.Go(func() { w.run(h, handler) })
 	return w
+}
+
+// newHandler is a node's page of metrics.
+func newHandler(h *kernelstudy.Host, all []*mux.Session) http.Handler {
+	src := &source{host: h}
+	for i, s := range all {
+		src.peers = append(src.peers, metrics.Peer{Name: name(i), Meter: s.Meter()})
+	}
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(metrics.NewCollector(src, metrics.WithRanker(src)))
+	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{ErrorHandling: promhttp.PanicOnError})
 }
 
 // run scrapes once a second and makes choices in between.
@@ -75,8 +86,9 @@ func (w *watch) run(h *kernelstudy.Host, handler http.Handler) {
 	}
 }
 
-// stop returns the median scrape and choice. At the worst either waits for its
-// turn on a processor that the fetches keep busy, which is printed.
+// stop prints how long scrapes and choices took and returns the median of each.
+// What is beyond that is mostly waiting for a turn on a processor that the fetches
+// keep busy: BenchmarkScrape shows a scrape's own part.
 func (w *watch) stop() (scrape, choice time.Duration) {
 	close(w.end)
 	w.wg.Wait()
@@ -85,6 +97,13 @@ func (w *watch) stop() (scrape, choice time.Duration) {
 	if len(w.scrapes) == 0 || len(w.choices) == 0 {
 		return time.Hour, time.Hour // nothing was seen: no bar is met by that
 	}
-	fmt.Printf("scrapes: %v at the worst; choices: %v\n", w.scrapes[len(w.scrapes)-1], w.choices[len(w.choices)-1])
+	for _, of := range []struct {
+		what  string
+		times []time.Duration
+	}{{"scrapes", w.scrapes}, {"choices", w.choices}} {
+		n := len(of.times)
+		fmt.Printf("%d %s while fetching: %v by the median, %v at the 95th percentile, %v at the worst\n",
+			n, of.what, of.times[n/2], of.times[n*95/100], of.times[n-1])
+	}
 	return w.scrapes[len(w.scrapes)/2], w.choices[len(w.choices)/2]
 }
