@@ -217,7 +217,8 @@ func TestRivalsFallForTheirWeakness(t *testing.T) {
 		}
 	}
 	r := Compare(s, []Round{NewRound(1, all)})
-	if r.All["ungated"].Regret < 0.5 || r.All["advertised"].Regret < 0.5 || !r.Holds {
+	// Assay draws from equals, so that their windows close in between; msgrate keeps to one.
+	if r.All["ungated"].Regret < 0.5 || r.All["advertised"].Regret < 0.5 || r.All[Assay].Regret > 0.25 {
 		t.Errorf("what came of it:\n%s", r.Text())
 	}
 }
