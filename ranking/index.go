@@ -12,7 +12,7 @@ const (
 	mostIndices = 6
 	// rescored is how many peers of an index are looked at anew in turn at each use, for ageing.
 	rescored = 32
-	// swept is the same after the prior has moved, until all have been looked at.
+	// swept is the same after the prior or its distance has moved, until all have been looked at.
 	swept = 160
 	// priorMoved is by how much the prior must differ for that, as a share.
 	priorMoved = 0.05
@@ -29,15 +29,16 @@ const (
 // tournament, in which changing one costs log n. It finds candidates; which is best is then decided
 // by fresh expectations.
 type index struct {
-	bits   int
-	leaves int       // a power of two
-	key    []float64 // 2*leaves; leaf i is at leaves+i, the root at 1
-	isDue  []bool
-	due    []int32
-	turn   int
-	sweep  int     // how many are still to be looked at since the prior moved
-	prior  float64 // at the last sweep
-	used   uint64
+	bits     int
+	leaves   int       // a power of two
+	key      []float64 // 2*leaves; leaf i is at leaves+i, the root at 1
+	isDue    []bool
+	due      []int32
+	turn     int
+	sweep    int     // how many are still to be looked at since the prior moved
+	prior    float64 // at the last sweep
+	distance time.Duration
+	used     uint64
 }
 
 // indexOf returns the index for a size, in order.
@@ -72,7 +73,7 @@ func (x *index) size() int64 { return int64(3) << (x.bits - 1) / 2 }
 
 // build makes an index from nothing.
 func (r *Ranker) build(x *index, now time.Duration) {
-	x.prior, x.sweep = r.population.prior, 0
+	x.prior, x.distance, x.sweep = r.population.prior, r.population.distance, 0
 	x.leaves = 64
 	for x.leaves < len(r.slots) {
 		x.leaves *= 2
@@ -99,8 +100,8 @@ func (r *Ranker) settle(x *index, now time.Duration) {
 		r.rekey(x, int(slot), now)
 	}
 	x.due = x.due[:0]
-	if math.Abs(r.population.prior/x.prior-1) > priorMoved {
-		x.prior, x.sweep = r.population.prior, len(r.slots)
+	if moved := math.Abs(r.population.prior/x.prior-1) > priorMoved; moved || r.population.distance != x.distance {
+		x.prior, x.distance, x.sweep = r.population.prior, r.population.distance, len(r.slots)
 	}
 	turns := rescored
 	if x.sweep > 0 {
