@@ -71,7 +71,7 @@ export class Bursts {
       text = `${w.gate === "open" ? "Open" : "Tripped, to be extended no more"} for ${time(w.at - w.opened)}; ` +
         `${left > 0 ? `closes in ${time(left)} unless more comes` : "about to close"}; ${bytes(w.bytes)}, of which ${bytes(w.covered)} vetted.`;
     } else if (burst) {
-      text = `Idle. The last burst took ${time(burst.last - burst.opened)} and was closed: ${label(burst.reason)}.`;
+      text = `Idle. The last burst ${burst.last > burst.opened ? "took " + time(burst.last - burst.opened) : "was a single read"} and was closed: ${label(burst.reason)}.`;
     }
     const fetches = w.fetches ? ` ${w.fetches} ${w.fetches === 1 ? "fetch" : "fetches"} outstanding.` : "";
     this.state.textContent = text + fetches;
