@@ -20,7 +20,6 @@ const usualSamples = 8
 type usual struct {
 	ring    [usualSamples]paced
 	n, next int
-	median  float64
 }
 
 // paced is one completion.
@@ -35,10 +34,10 @@ func (u *usual) add(c completed) {
 	u.ring[u.next] = paced{rest / float64(c.bytes), float64(c.bytes)}
 	u.next = (u.next + 1) % usualSamples
 	u.n = min(u.n+1, usualSamples)
-	u.median = u.fresh()
 }
 
-func (u *usual) fresh() float64 {
+// median is looked up where a fetch stalled, which few do; 0 of none.
+func (u *usual) median() float64 {
 	sorted := u.ring
 	s := sorted[:u.n]
 	slices.SortFunc(s, func(a, b paced) int {
@@ -66,10 +65,10 @@ func (u *usual) fresh() float64 {
 // and its echoes went on. Slowness without a silence is held against the mean alone: a path that has
 // become slow looks like that.
 func (u *usual) hold(rec *audit.Record, path Path) {
-	if u.median == 0 || rec.Claim <= 0 || rec.Stalled <= 0 || rec.Echoes != audit.EchoesFlowed {
+	if rec.Claim <= 0 || rec.Stalled <= 0 || rec.Echoes != audit.EchoesFlowed {
 		return
 	}
-	if path.Rate = burst.SecondsPerByte(u.median); path.Rate > 0 {
+	if path.Rate = burst.SecondsPerByte(u.median()); path.Rate > 0 {
 		rec.Claim = min(rec.Claim, Predict(rec.Size, path).Total)
 	}
 }

@@ -30,7 +30,7 @@ func TestTheUsualPaceIsTheMedianOverBytes(t *testing.T) {
 		for _, x := range c.of {
 			u.add(x)
 		}
-		if got := u.median; got < c.want*0.999 || got > c.want*1.001 {
+		if got := u.median(); got < c.want*0.999 || got > c.want*1.001 {
 			t.Errorf("%s: %v s/B, want %v", name, got, c.want)
 		}
 	}
