@@ -158,7 +158,7 @@ func (j *job) watch() error {
 				first = err
 			}
 		case <-timer.C:
-			j.w.awake()
+			j.w.awakeAfter(j.turn())
 			timer.Reset(j.advise())
 		case <-j.w.ctx.Done():
 			return errCancelled
@@ -202,6 +202,9 @@ func (j *job) close() {
 		t.conclude(errLost, t.t.Abort) // does nothing where its end was told
 	}
 }
+
+// turn sets the jobs apart that a freeze would wake at one instant.
+func (j *job) turn() time.Duration { return time.Duration(j.rec.N%8) * apart }
 
 // advise asks for advice on each transfer, acts on it, and returns when to ask
 // again.
