@@ -136,9 +136,9 @@ func (c *Conn) fill() error {
 
 // makeRoom readies the buffer for a read: large while reads fill it, small
 // while they do not, and once the peer has ended all that it was sending, for
-// then the next read may wait for hours. yamux writes a header by itself, so a read that ends with
-// one says nothing of the next. Only part of a header can be left in the
-// buffer.
+// then the next read may wait for hours. yamux writes a header by itself, so a
+// read that ends with one says nothing of the next. Only part of a header can
+// be left in the buffer.
 func (in *inbound) makeRoom() {
 	old, tail := in.chunk, in.buf[in.ready:in.w]
 	switch {

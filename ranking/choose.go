@@ -285,23 +285,11 @@ func (r *Ranker) draw(a *ask, why *Why) candidate {
 // new identity would have a fetch that somebody waits for. Trials are there to find out about
 // it, and it is chosen all the same where it is predicted to be better than all that are known.
 func proven(band []candidate) []candidate {
-	known := func(c candidate) bool { return c.measured >= provenAt }
-	n := 0
-	for _, c := range band {
-		if known(c) {
-			n++
-		}
-	}
-	if n == 0 || n == len(band) {
+	known := slices.DeleteFunc(slices.Clone(band), func(c candidate) bool { return c.measured < provenAt })
+	if len(known) == 0 {
 		return band
 	}
-	out := make([]candidate, 0, n)
-	for _, c := range band {
-		if known(c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return known
 }
 
 // avoidHigher leaves out peers that serve a fetch of higher priority, where others would do.

@@ -106,7 +106,6 @@ func (r *Ranker) record(now time.Duration, f *Fetch, reading *burst.Reading, fai
 	if f.first {
 		rec.TTFB = f.firstAt - f.began
 	}
-	f.peer.usual.hold(&rec, f.pick.path)
 	switch {
 	case reading.KernelFresh:
 		rec.KernelRTT = reading.KernelRTT
@@ -150,13 +149,14 @@ func (r *Ranker) observe(now time.Duration, f *Fetch, reading *burst.Reading, fa
 	r.ownTrouble(now, f, excess, actual, ours)
 	r.noteHold(now)
 	rec := r.record(now, f, reading, failed)
+	claim := rec.Claim // the peer's own, whatever it is held against
+	p.usual.hold(&rec, f.pick.path)
 	r.judge(now, p, r.auditor.Observe(now, rec))
 	r.tally.Ours += ours
 	if excess > usDegraded {
 		p.clearSince = now
 	}
-	claim, _ := f.claimOf() // the peer's own, whatever it was held against
-	return observed{p.verdict.Latest.Outcome, claim.Total, rec.Size, rec.TTFB}
+	return observed{p.verdict.Latest.Outcome, claim, rec.Size, rec.TTFB}
 }
 
 // ownTrouble looks for evidence that it is us, which holds verdicts where too few groups speak.

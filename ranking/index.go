@@ -89,6 +89,9 @@ func (r *Ranker) build(x *index, now time.Duration) {
 	}
 }
 
+// moved says whether a prior differs enough from what the keys were made with.
+func moved(a, b float64) bool { return math.Abs(a-b) > priorMoved*b }
+
 // settle brings an index up to date: what changed, and some of the rest in turn.
 func (r *Ranker) settle(x *index, now time.Duration) {
 	if x.leaves < len(r.slots) {
@@ -100,7 +103,7 @@ func (r *Ranker) settle(x *index, now time.Duration) {
 		r.rekey(x, int(slot), now)
 	}
 	x.due = x.due[:0]
-	if moved := math.Abs(r.population.prior/x.prior-1) > priorMoved; moved || r.population.distance != x.distance {
+	if moved(r.population.prior, x.prior) || moved(float64(r.population.distance), float64(x.distance)) {
 		x.prior, x.distance, x.sweep = r.population.prior, r.population.distance, len(r.slots)
 	}
 	turns := rescored

@@ -27,7 +27,8 @@ type pending struct {
 }
 
 // Poll does what is due: it reads the meters of some connected peers in turn, ages what ages, and
-// takes back trials that never began. Call it about once a second; it takes about 2 microseconds for each of them.
+// takes back trials that never began. Call it about once a second; it takes about 2 microseconds for
+// each of them.
 func (r *Ranker) Poll(now time.Duration) {
 	r.mu.Lock()
 	var stale []*conn

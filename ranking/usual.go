@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/assay-mux/assay/audit"
@@ -40,15 +41,7 @@ func (u *usual) add(c completed) {
 func (u *usual) median() float64 {
 	sorted := u.ring
 	s := sorted[:u.n]
-	slices.SortFunc(s, func(a, b paced) int {
-		switch {
-		case a.slope < b.slope:
-			return -1
-		case a.slope > b.slope:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(s, func(a, b paced) int { return cmp.Compare(a.slope, b.slope) })
 	all, sum := 0.0, 0.0
 	for _, x := range s {
 		all += x.bytes

@@ -18,9 +18,8 @@ import (
 
 // The sizes of the data in bytes: what users fetch, 512 kB on average, and the
 // fillers that a padder serves fast so that its rate looks good. With half as
-// much filler its claims are five times too fast in a third of its fetches, which
-// is what the audit's charts let pass (see audit's free rates), and it is found
-// slow by delivery alone.
+// much filler it was seen to stay clear of a verdict, and was found slow by
+// delivery alone.
 const (
 	smallest = 256_000
 	usual    = 512_000
