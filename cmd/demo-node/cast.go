@@ -8,11 +8,8 @@ import (
 	"time"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/cast"
-	"github.com/assay-mux/assay/cmd/demo-node/internal/livepage"
-	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
 	"github.com/assay-mux/assay/metrics"
-	"github.com/assay-mux/assay/ranking"
 )
 
 type castCmd struct {
@@ -32,34 +29,18 @@ func (c *castCmd) Run(e *env) error {
 	if c.JSON {
 		cfg.Live = io.Discard
 	}
-	var peers status.Peers
-	var ranked status.Ranking
-	snaps := status.NewSnapshots(&peers, &ranked)
-	var feed livepage.Feed
-	page := livepage.New(&feed)
-	defer page.Close()
-	pages := http.NewServeMux()
-	pages.Handle("GET /debug/snapshot", snaps)
-	pages.Handle("/", status.Handler(&peers, metrics.WithRanker(&ranked), metrics.WithTop(len(cast.Members()))))
-	web, err := status.Start(e.ctx, c.HTTP, page.Over(pages))
+	var w show
+	snaps := status.NewSnapshots(&w.peers, &w.ranked)
+	figures := http.NewServeMux()
+	figures.Handle("GET /debug/snapshot", snaps)
+	figures.Handle("/", status.Handler(&w.peers, metrics.WithRanker(&w.ranked), metrics.WithTop(len(cast.Members()))))
+	web, err := w.serve(e.ctx, c.HTTP, figures)
 	if err != nil {
 		return err
 	}
 	defer web.Close()
-	e.log.Info("live figures", "page", "http://"+web.Addr()+"/", "metrics", "http://"+web.Addr()+"/metrics")
-	cfg.Joined = func(name string, p *node.Peer) {
-		peers.Add(name, p.Meter())
-		feed.Add(name, p.Meter())
-	}
-	cfg.Left = func(p *node.Peer) {
-		peers.Remove(p.Meter())
-		feed.Remove(p.Meter())
-	}
-	cfg.Ranked = func(r *ranking.Ranker, clock func() time.Duration, size int64) {
-		ranked.Set(r, clock, size)
-		feed.Rank(r, clock, size)
-	}
-	cfg.Event = feed.Tell
+	e.log.Info("live figures", web.places()...)
+	cfg.Joined, cfg.Left, cfg.Ranked, cfg.Event = w.add, w.remove, w.rank, w.feed.Tell
 	cfg.Rest = func(ctx context.Context) {
 		snaps.Rest()
 		if c.Hold > 0 {

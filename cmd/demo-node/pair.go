@@ -4,8 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/assay-mux/assay/cmd/demo-node/internal/livepage"
-	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/pair"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
@@ -60,23 +58,13 @@ func (c *pairCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	var peers status.Peers
-	var feed livepage.Feed
-	page := livepage.New(&feed)
-	defer page.Close()
-	web, err := status.Start(e.ctx, c.HTTP, page.Over(status.Handler(&peers)))
+	var w show
+	web, err := w.serve(e.ctx, c.HTTP, status.Handler(&w.peers))
 	if err != nil {
 		return err
 	}
 	defer web.Close()
-	cfg.Joined = func(name string, p *node.Peer) {
-		peers.Add(name, p.Meter())
-		feed.Add(name, p.Meter())
-	}
-	cfg.Left = func(p *node.Peer) {
-		peers.Remove(p.Meter())
-		feed.Remove(p.Meter())
-	}
+	cfg.Joined, cfg.Left = w.add, w.remove
 	bar := e.rateBar()
 	cfg.Progress, cfg.Tested, cfg.Log = e.bar, bar.show, e.log
 	p, err := pair.Open(e.ctx, cfg)
@@ -84,7 +72,7 @@ func (c *pairCmd) Run(e *env) error {
 		return err
 	}
 	defer p.Close()
-	e.log.Info("live figures", "page", "http://"+web.Addr()+"/", "metrics", "http://"+web.Addr()+"/metrics", "profiles", "http://"+web.Addr()+"/debug/pprof/")
+	e.log.Info("live figures", append(web.places(), "profiles", "http://"+web.Addr()+"/debug/pprof/")...)
 	doc, err := p.Run(e.ctx)
 	bar.clear()
 	if err != nil {

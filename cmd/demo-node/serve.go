@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
-	"github.com/assay-mux/assay/cmd/demo-node/internal/livepage"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
@@ -39,18 +38,10 @@ func (c *serveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	var peers status.Peers
-	var feed livepage.Feed
+	var w show
 	cfg := node.Config{
 		Store: files, Window: win, Behave: how, Log: e.log,
-		Joined: func(p *node.Peer) {
-			peers.Add(p.Name(), p.Meter())
-			feed.Add(p.Name(), p.Meter())
-		},
-		Left: func(p *node.Peer) {
-			peers.Remove(p.Meter())
-			feed.Remove(p.Meter())
-		},
+		Joined: func(p *node.Peer) { w.add(p.Name(), p) }, Left: w.remove,
 	}
 	if err := c.speedtestPolicy.apply(e, &cfg); err != nil {
 		return err
@@ -66,15 +57,13 @@ func (c *serveCmd) Run(e *env) error {
 		return err
 	}
 	defer l.Close()
-	page := livepage.New(&feed)
-	defer page.Close()
-	web, err := status.Start(e.ctx, c.HTTP, page.Over(status.Handler(&peers)))
+	web, err := w.serve(e.ctx, c.HTTP, status.Handler(&w.peers))
 	if err != nil {
 		return err
 	}
 	defer web.Close()
-	e.log.Info("serving", "addr", l.Addr().String(), "files", len(files.Offers()), "size", report.Decimal(files.Bytes()),
-		"page", "http://"+web.Addr()+"/", "metrics", "http://"+web.Addr()+"/metrics")
+	said := []any{"addr", l.Addr().String(), "files", len(files.Offers()), "size", report.Decimal(files.Bytes())}
+	e.log.Info("serving", append(said, web.places()...)...)
 	node.New(cfg).Serve(e.ctx, l)
 	return nil
 }

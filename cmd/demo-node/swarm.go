@@ -11,8 +11,10 @@ import (
 	"github.com/assay-mux/assay/cmd/demo-node/internal/fetcher"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/report"
+	"github.com/assay-mux/assay/cmd/demo-node/internal/status"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
+	"github.com/assay-mux/assay/metrics"
 	"github.com/assay-mux/assay/ranking"
 	"github.com/assay-mux/assay/ranking/statefile"
 )
@@ -115,6 +117,26 @@ func (s *swarm) dial(n *node.Node) error {
 		return fmt.Errorf("no peer can be reached; the first: %w", first)
 	}
 	return nil
+}
+
+// usual is the size in bytes by which the peers are shown in order: that of what a
+// node fetches by default in pair.
+const usual = 12_000_000
+
+// serve shows the peers, if that was asked for, until end is called. They stay until
+// then, since what they did is what one wants to see.
+func (s *swarm) serve() (end func(), err error) {
+	if s.cmd.HTTP == "" {
+		return func() {}, nil
+	}
+	s.show.rank(s.ranker, s.fetch.Now, usual)
+	web, err := s.show.serve(s.env.ctx, s.cmd.HTTP,
+		status.Handler(&s.show.peers, metrics.WithRanker(&s.show.ranked), metrics.WithTop(len(s.cmd.Peers))))
+	if err != nil {
+		return nil, err
+	}
+	s.env.log.Info("live figures", web.places()...)
+	return web.Close, nil
 }
 
 // join connects to one peer and takes its offers. A peer is known by its address:
