@@ -4,29 +4,9 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/assay-mux/assay/internal/lab/closedform"
 )
-
-// coldStart is the closed formula of a transfer (request to last byte) for n
-// bytes at a rate and a round trip, from a first window, and how many rounds of
-// it wait for an acknowledgement.
-func coldStart(n, window float64, rate BitRate, rtt time.Duration) (took time.Duration, waits float64) {
-	s, r := 8/float64(rate), rtt.Seconds()
-	k := max(1, math.Ceil(math.Log2(n/window+1)))
-	q := max(0, math.Ceil(math.Log2(r/(s*window))))
-	p := min(q, k-1)
-	return time.Duration((r + p*r - s*window*(math.Exp2(p)-1) + s*n) * float64(time.Second)), p
-}
-
-// grid calls f for every way and size that the formula is held to.
-func grid(f func(rtt time.Duration, rate BitRate, n int)) {
-	for _, millis := range []int{5, 12, 20, 69, 150, 268} {
-		for _, rate := range []BitRate{1, 10, 50, 100, 500, 1000} {
-			for _, n := range []int{16e3, 64e3, 256e3, 1e6, 4e6, 12e6} {
-				f(time.Duration(millis)*time.Millisecond, rate*Mbit, n)
-			}
-		}
-	}
-}
 
 // transfer is what n bytes take over a shaper when a request for them leaves at
 // an instant, from there to the last byte.
@@ -55,23 +35,23 @@ func windowLeft(s Shaper, rtt time.Duration) int {
 // from a half and a quarter of it after as many timeouts.
 func TestGridFine(t *testing.T) {
 	worst := 0.0
-	check := func(what string, got time.Duration, n, window float64, rate BitRate, rtt time.Duration) {
-		want, _ := coldStart(n, window, rate, rtt)
+	check := func(what string, got time.Duration, n, window float64, rate float64, rtt time.Duration) {
+		want, _ := closedform.Took(n, window, rate, rtt)
 		off := got.Seconds()/want.Seconds() - 1
 		worst = max(worst, math.Abs(off))
 		if math.Abs(off) > 0.02 {
-			t.Errorf("%s, %v, %.0f Mbit/s, %.0f B: %v, formula %v, off by %+.2f %%", what, rtt, rate/Mbit, n, got, want, 100*off)
+			t.Errorf("%s, %v, %.0f Mbit/s, %.0f B: %v, formula %v, off by %+.2f %%", what, rtt, rate/1e6, n, got, want, 100*off)
 		}
 	}
-	grid(func(rtt time.Duration, rate BitRate, n int) {
-		s := shaperOf(fine(rate, rtt), rtt/2)
+	closedform.Grid(func(rtt time.Duration, rate float64, n int) {
+		s := shaperOf(fine(BitRate(rate), rtt), rtt/2)
 		took := transfer(&s, 0, n)
 		check("cold", took, float64(n), DefaultInitialWindow, rate, rtt)
 		left := windowLeft(s, rtt)
 		for halves := range 3 {
 			// The last acknowledgement is in, and so many timeouts have passed.
 			at := s.free + rtt + time.Millisecond + time.Duration(halves)*(minRTO+rtt)
-			warm := shaperOf(fine(rate, rtt), rtt/2)
+			warm := shaperOf(fine(BitRate(rate), rtt), rtt/2)
 			transfer(&warm, 0, n)
 			took := transfer(&warm, at-rtt/2, n)
 			window := max(DefaultInitialWindow, math.Floor(float64(left)/math.Exp2(float64(halves))))
