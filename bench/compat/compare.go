@@ -123,6 +123,18 @@ func first(ctx context.Context, all []Comparison, tests []string, bare, wrapped 
 	wg.Wait()
 }
 
+// Repeat runs one test n times, one run after the other.
+func Repeat(ctx context.Context, test string, run Runner, n int) Tally {
+	var t Tally
+	for range n {
+		if ctx.Err() != nil {
+			break
+		}
+		t.add(run(ctx, test))
+	}
+	return t
+}
+
 // pair runs the test once in each mode. Which goes first alternates, so that a
 // slow moment of the machine falls on both alike.
 func (c *Comparison) pair(ctx context.Context, bare, wrapped Runner) {

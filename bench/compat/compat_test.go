@@ -200,6 +200,25 @@ func TestBuildElsewhere(t *testing.T) {
 	}
 }
 
+func TestRepeat(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	n := 0
+	third := func(_ context.Context, test string) Result {
+		n++
+		if n == 7 {
+			cancel()
+		}
+		return Result{Passed: n%3 != 0, Output: test}
+	}
+	if got, want := Repeat(ctx, "TestX", third, 6), (Tally{Runs: 6, Failed: 2, Output: "TestX"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := Repeat(ctx, "TestX", third, 6); got.Runs != 1 {
+		t.Errorf("%d runs after the end, want 1", got.Runs)
+	}
+}
+
 func TestModule(t *testing.T) {
 	got := string(module([]byte("module a/bench\n\nrequire x v1\n\nreplace github.com/assay-mux/assay => ../\n"), "/some/where"))
 	want := "module yamux.compat\n\nrequire x v1\n\nreplace github.com/assay-mux/assay => /some/where\n"
