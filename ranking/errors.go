@@ -22,6 +22,8 @@ var (
 	ErrStalePlan = errors.New("ranking: the peer of this plan has left, choose again")
 	// ErrPeer: the name of a peer is empty or too long to keep.
 	ErrPeer = errors.New("ranking: a peer needs a name of 1 to 256 bytes and a meter")
+	// ErrRate: the result of a test is no rate.
+	ErrRate = errors.New("ranking: a tested rate is above 0 and below 1 second a byte, give the median of a test that the peer limited")
 	// ErrDamagedState is returned by [Ranker.Load] for a state that no ranker can have saved.
 	ErrDamagedState = errors.New("ranking: the saved state is damaged, start without it; it was not used")
 )

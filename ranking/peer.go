@@ -55,6 +55,7 @@ type peer struct {
 	calibration calibration
 	usual       usual
 	penalty     penalty
+	tested      tested
 	costs       allowance
 
 	picked       int // times chosen, shadows too

@@ -86,7 +86,7 @@ func (r *Ranker) take(now time.Duration, c *conn, reading *burst.Reading) {
 // consider says to the explorer whether a peer should be tried.
 func (r *Ranker) consider(now time.Duration, p *peer) {
 	switch {
-	case !p.connected() || p.demoted || p.stands(now, &r.cfg):
+	case !p.connected() || p.demoted || p.stands(now, &r.cfg) && !p.tested.due:
 		r.explorer.enough(p.id)
 	default:
 		r.explorer.want(p.id, p.group.name, p.completions >= 3)

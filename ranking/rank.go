@@ -26,8 +26,10 @@ type Standing struct {
 
 	BaseRTT, HighRTT time.Duration
 	Rate             burst.SecondsPerByte
-	Coverage         int64
-	Outstanding      int64
+	// Tested is the rate that the last speed test showed, 0 without one in the last day.
+	Tested      burst.SecondsPerByte
+	Coverage    int64
+	Outstanding int64
 
 	Completions, Failures, Picked int
 	Bytes                         int64
@@ -87,7 +89,7 @@ func (r *Ranker) standing(now time.Duration, p *peer, size int64, e expectation)
 		Peer: p.id, Group: p.group.name, Connected: p.connected(),
 		Expected: duration(e.time), Claim: c.Total, Measured: e.measured,
 		Calibration: p.calibration.factor(now, r.cfg.HalfCalibration), Penalty: p.penalty.factor(now, r.tally.Completions, &r.cfg),
-		BaseRTT: p.base, HighRTT: p.high, Rate: p.estimation.Rate, Coverage: p.estimation.Coverage,
+		BaseRTT: p.base, HighRTT: p.high, Rate: p.estimation.Rate, Tested: burst.SecondsPerByte(p.tested.floor(now)), Coverage: p.estimation.Coverage,
 		Outstanding: p.outstanding,
 		Completions: p.completions, Failures: p.penalty.failures, Picked: p.picked, Bytes: p.bytes,
 		Newcomer: p.completions == 0, Demoted: p.demoted, Pinned: p.pinned, Dropped: p.dropped,

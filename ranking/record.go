@@ -41,6 +41,7 @@ type savedRecord struct {
 	Failure     savedPenalty    `json:"failure,omitzero"`
 	Peak        savedPenalty    `json:"peak,omitzero"`
 	Failures    int             `json:"failures,omitempty"`
+	Tested      savedTest       `json:"tested,omitzero"`
 	Costs       []time.Duration `json:"costs,omitempty"`
 
 	Picked      int           `json:"picked,omitempty"`
@@ -76,6 +77,12 @@ type savedRatio struct {
 	Value float32       `json:"value"`
 }
 
+type savedTest struct {
+	Rate float64       `json:"rate"`
+	Age  time.Duration `json:"age"`
+	Due  bool          `json:"due,omitempty"`
+}
+
 type savedPenalty struct {
 	Value float64       `json:"value"`
 	Age   time.Duration `json:"age"`
@@ -96,7 +103,7 @@ func (r *Ranker) save(now time.Duration, p *peer) savedRecord {
 		BaseRTT: p.base, HighRTT: p.high, Gone: gone.save(now), Long: p.long.save(now),
 		Failure: savedPenalty{p.penalty.failure, now - p.penalty.failedAt},
 		Peak:    savedPenalty{p.penalty.peak, now - p.penalty.peakAt}, Failures: p.penalty.failures,
-		Costs: p.costs.ages(now), Picked: p.picked, Completions: p.completions, Bytes: p.bytes,
+		Tested: p.tested.save(now), Costs: p.costs.ages(now), Picked: p.picked, Completions: p.completions, Bytes: p.bytes,
 		ClearAge: now - p.clearSince, ShadowAge: now - p.shadowedAt, Shadowed: p.shadowedEver,
 		Pinned: p.pinned, Proven: p.proven,
 	}
@@ -123,6 +130,17 @@ func (p past) save(now time.Duration) savedPast {
 		return savedPast{}
 	}
 	return savedPast{float64(p.rate), p.coverage, now - p.at}
+}
+
+func (t tested) save(now time.Duration) savedTest {
+	if t.rate == 0 {
+		return savedTest{}
+	}
+	return savedTest{float64(t.rate), now - t.at, t.due}
+}
+
+func (s savedTest) restore(now time.Duration) tested {
+	return tested{burst.SecondsPerByte(s.Rate), now - s.Age, s.Due}
 }
 
 func (s savedPast) restore(now time.Duration) past {
@@ -156,6 +174,7 @@ func (r *Ranker) restore(now time.Duration, s *savedRecord) *peer {
 		failure: s.Failure.Value, failedAt: now - s.Failure.Age,
 		peak: s.Peak.Value, peakAt: now - s.Peak.Age, peakServed: r.tally.Completions, failures: s.Failures,
 	}
+	p.tested = s.Tested.restore(now)
 	p.costs = restored(now, s.Costs)
 	p.picked, p.completions, p.bytes = s.Picked, s.Completions, s.Bytes
 	p.clearSince, p.shadowedAt, p.shadowedEver = now-s.ClearAge, now-s.ShadowAge, s.Shadowed
@@ -184,6 +203,7 @@ func (s *savedRecord) ok() bool {
 	return len(s.ID) > 0 && len(s.ID) <= mostName && len(s.Group) > 0 && len(s.Group) <= mostName+3 &&
 		bearable(s.Age) && bearable(s.SeenAge) && bearable(s.ClearAge) && bearable(s.ShadowAge) &&
 		bearable(s.BaseRTT) && bearable(s.HighRTT) && s.Gone.ok() && s.Long.ok() &&
+		fair(s.Tested.Rate, 1) && bearable(s.Tested.Age) &&
 		fair(s.Failure.Value, failureMost) && bearable(s.Failure.Age) && fair(s.Peak.Value, peakMost) && bearable(s.Peak.Age) &&
 		s.Failures >= 0 && s.Picked >= 0 && s.Completions >= 0 && s.Bytes >= 0 && s.partsOK()
 }

@@ -86,7 +86,7 @@ func (r *Ranker) expect(p *peer, n int64, now time.Duration) expectation {
 	path := r.path(p, p.conn(), now)
 	measured, weight := p.waits.of(now, all, path, r.cfg.HalfWait)
 	m := weight / (weight + measuredPrior)
-	path.Rate = burst.SecondsPerByte(r.shrunk(p, all, now))
+	path.Rate = burst.SecondsPerByte(max(r.shrunk(p, all, now), p.tested.floor(now)))
 	if p.voteOf == 0 { // to be near is not to serve: nobody tops the list by a round trip alone
 		path.BaseRTT = max(path.BaseRTT, r.population.distance)
 		path.HighRTT = max(path.HighRTT, path.BaseRTT)

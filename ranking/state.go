@@ -135,7 +135,7 @@ func (s *saved) age(by time.Duration) {
 
 func (s *savedRecord) age(by time.Duration) {
 	for _, d := range []*time.Duration{
-		&s.Age, &s.SeenAge, &s.Gone.Age, &s.Long.Age, &s.Failure.Age, &s.Peak.Age, &s.ClearAge, &s.ShadowAge,
+		&s.Age, &s.SeenAge, &s.Gone.Age, &s.Long.Age, &s.Failure.Age, &s.Peak.Age, &s.ClearAge, &s.ShadowAge, &s.Tested.Age,
 	} {
 		*d += by
 	}

@@ -45,6 +45,20 @@ type Run struct {
 	Busy       float64       // share of our processors in use, 0 if not known
 }
 
+// Ceiling is the rate, in bytes per second, above which the peer did not get when
+// it sent to us: the median second of its run from the target. False without such a
+// run, or where something else limited it. A ranker that is told it
+// (ranking.Ranker.Tested) predicts nothing faster of the peer, and nothing slower
+// is believed faster for it.
+func (r Result) Ceiling() (bytesPerSecond float64, ok bool) {
+	for _, run := range r.Runs {
+		if run.Way == message.FromTarget && !run.LowerBound && run.Flow.Median > 0 {
+			return run.Flow.Median, true
+		}
+	}
+	return 0, false
+}
+
 // Measure asks for consent, and measures. With an error the result has the runs
 // that had ended before. The error is *policy.Refusal if the peer refuses.
 func Measure(ctx context.Context, cfg Config) (Result, error) {

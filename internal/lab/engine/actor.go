@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/yamux"
 
+	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/internal/lab/scenario"
 	"github.com/assay-mux/assay/mux"
@@ -243,7 +244,7 @@ func (a *actor) enter(c *connection) {
 	now := a.w.now()
 	id, err := a.w.chooser.Join(now, Joining{
 		Peer:     ranking.Peer{ID: a.id, Addr: a.addr, Meter: c.client.Meter(), StreamWindow: int64(a.w.config().MaxStreamWindowSize)},
-		Measured: c.client.Meter(), Ungated: c.gate.rate, Truth: a.truth,
+		Measured: c.client.Meter(), Ungated: c.gate.rate, Truth: a.truth, Tested: slope(a.spec.Tested),
 	})
 	if err != nil {
 		a.w.log.violate(a.id, "did not join: %v", err)
@@ -257,6 +258,14 @@ func (a *actor) enter(c *connection) {
 	a.conn = c
 	a.mu.Unlock()
 	a.w.log.note(Event{Kind: PeerJoined, Peer: a.id})
+}
+
+// slope is a rate as s/B, 0 without one.
+func slope(r scenario.Rate) burst.SecondsPerByte {
+	if r <= 0 {
+		return 0
+	}
+	return burst.SecondsPerByte(1 / r.BytesPerSecond())
 }
 
 // disconnect ends the connection, if there is one.

@@ -31,7 +31,11 @@ func NewAssay(s Setting) (Chooser, error) {
 func (a assay) Name() string { return "assay" }
 
 func (a assay) Join(now time.Duration, p Joining) (ranking.Conn, error) {
-	return a.Ranker.Join(now, p.Peer)
+	c, err := a.Ranker.Join(now, p.Peer)
+	if err == nil && p.Tested > 0 {
+		err = a.Tested(now, p.ID, p.Tested)
+	}
+	return c, err
 }
 
 // Leave tells that a connection ended; one that it does not know has ended.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/assay-mux/assay/audit"
+	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/mux"
 	"github.com/assay-mux/assay/ranking"
 )
@@ -54,6 +55,8 @@ type Joining struct {
 	// Ungated is the naive burst rate in bytes per second, 0 unknown: bytes over time
 	// within bursts, silences of more than a second left out.
 	Ungated func() float64
+	// Tested is the rate that a speed test showed, in s/B, 0 without one.
+	Tested burst.SecondsPerByte
 	// Truth is how long a fetch of so many bytes would really take if it were asked
 	// for now, in failures the host's timeout and more. Only the oracle may ask.
 	Truth func(now time.Duration, a Ask) time.Duration

@@ -40,6 +40,10 @@ type Peer struct {
 	// Side is another protocol that it answers promptly, whatever its behaviour.
 	Side *Side `yaml:"side"`
 
+	// Tested is what a speed test that we made as it joined showed. Its test traffic is
+	// not played: it is served as fast as the peer likes, whatever it does else.
+	Tested Rate `yaml:"tested"`
+
 	// Push is what it sends without being asked, as in a one-way protocol.
 	Push *Push `yaml:"push"`
 }

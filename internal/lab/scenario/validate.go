@@ -87,6 +87,9 @@ func (s *Scenario) checkPeer(p Peer) error {
 	if p.Claims != nil && p.Claims.Factor <= 0 {
 		return wrong("peer %s: a factor on sizes is above 0", p.Name)
 	}
+	if p.Tested < 0 || p.Tested > 0 && p.Tested <= 8 {
+		return wrong("peer %s: a tested rate is above 8 bit/s", p.Name)
+	}
 	if p.Side != nil && (p.Side.Every <= 0 || p.Side.Reply <= 0) || p.Push != nil && (p.Push.Every <= 0 || p.Push.Size <= 0) {
 		return wrong("peer %s: side and push need a time and a size", p.Name)
 	}
