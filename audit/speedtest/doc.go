@@ -35,6 +35,8 @@
 // better than it serves. It tells the ranker what is outstanding (Outstanding, of
 // both sides' configurations), so that fetches go elsewhere meanwhile. And it
 // ranks by a [Shade] of the meter, so that a fetch beside a test is no evidence.
+// Afterwards it may tell the ranker the [Result.Ceiling] that the test found, which binds
+// what is predicted of the peer and never raises it.
 //
 // References:
 //

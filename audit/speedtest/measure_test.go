@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-mux/assay/audit/speedtest/message"
+	"github.com/assay-mux/assay/audit/speedtest/report"
 	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/internal/lab/bubble"
 )
@@ -31,4 +32,26 @@ func TestMeasuresEachWay(t *testing.T) {
 		}
 		t.Logf("%v, idle %v, took %v", res.Grant, res.RTTIdle, time.Since(began))
 	})
+}
+
+// Only what the peer itself limited, on its way to us, binds what is expected of it.
+func TestCeiling(t *testing.T) {
+	run := func(way message.Way, median float64, bound bool) Run {
+		return Run{Way: way, Flow: report.Flow{Median: median, Best: 2 * median}, LowerBound: bound}
+	}
+	for name, c := range map[string]struct {
+		runs []Run
+		want float64
+	}{
+		"none":                {nil, 0},
+		"the other direction": {[]Run{run(message.ToTarget, 1e6, false)}, 0},
+		"a lower bound":       {[]Run{run(message.FromTarget, 1e6, true)}, 0},
+		"nothing came":        {[]Run{run(message.FromTarget, 0, false)}, 0},
+		"both directions":     {[]Run{run(message.ToTarget, 3e6, false), run(message.FromTarget, 1e6, false)}, 1e6},
+	} {
+		got, ok := Result{Runs: c.runs}.Ceiling()
+		if got != c.want || ok != (c.want > 0) {
+			t.Errorf("%s: %v, %v, want %v", name, got, ok, c.want)
+		}
+	}
 }
