@@ -15,7 +15,7 @@ import (
 type castCmd struct {
 	Seconds int           `help:"How long to play, about." default:"55"`
 	Hold    time.Duration `help:"Stay at the end for so long or until interrupted, at rest, with all figures served." placeholder:"TIME"`
-	HTTP    string        `name:"http" help:"Where to serve the live page, /metrics, /debug/snapshot, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
+	HTTP    string        `name:"http" help:"Where to serve the live page, /metrics, /debug/snapshot, /healthz and /debug/pprof/ meanwhile; by default on a free port of this machine, which is logged." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
 	JSON    bool          `name:"json" help:"Print one JSON document instead of what happens and the table."`
 }
 

@@ -28,8 +28,8 @@ type cli struct {
 	Speedtest speedtestCmd `cmd:"" help:"Measure what peers can do, against what they say."`
 	Version   versionCmd   `cmd:"" help:"Say which build this is."`
 
-	LogLevel slog.Level `help:"Least level to log: debug, info, warn or error." default:"info" placeholder:"LEVEL"`
-	Progress string     `help:"Show progress: auto (if stderr is a terminal), always or never." enum:"auto,always,never" default:"auto" placeholder:"WHEN"`
+	LogLevel level  `help:"Least level to log: debug, info, warn or error; by default ${default}." default:"info" placeholder:"LEVEL"`
+	Progress string `help:"Show progress: auto (if stderr is a terminal), always or never." enum:"auto,always,never" default:"auto" placeholder:"WHEN"`
 }
 
 // env is what a command runs in.
@@ -51,15 +51,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return complain(stderr, err, exitUsage)
 	}
+	if len(args) == 0 { // somebody who does not know what there is
+		parser.Stdout = stderr
+		_, _ = parser.Parse([]string{"--help"})
+		return exitUsage
+	}
 	parsed, err := parser.Parse(args)
 	switch {
 	case helped:
 		return exitOK
 	case err != nil:
-		return complain(stderr, fmt.Errorf("%w; see demo-node --help", err), exitUsage)
+		return complain(stderr, fmt.Errorf("%w; see %s --help", err, commandOf(err)), exitUsage)
 	}
 	e := &env{ctx: ctx, stdout: stdout, stderr: stderr, progress: c.showProgress(stderr)}
-	e.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
+	e.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.Level(c.LogLevel)}))
 	if err := parsed.Run(e); err != nil {
 		if ctx.Err() != nil {
 			err = ctx.Err() // whatever failed for it
@@ -67,6 +72,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return complain(stderr, err, code(err))
 	}
 	return exitOK
+}
+
+// commandOf is the command in whose arguments an error is, as it was typed.
+func commandOf(err error) string {
+	if p, ok := errors.AsType[*kong.ParseError](err); ok && p.Context != nil {
+		if n := p.Context.Selected(); n != nil {
+			return n.FullPath()
+		}
+	}
+	return "demo-node"
+}
+
+// level is a log level on the command line.
+type level slog.Level
+
+// UnmarshalText reads debug, info, warn or error.
+func (l *level) UnmarshalText(text []byte) error {
+	if (*slog.Level)(l).UnmarshalText(text) != nil {
+		return fmt.Errorf("must be debug, info, warn or error, not %q", text)
+	}
+	return nil
 }
 
 // usageError is a command line that makes no sense, found after it was parsed.

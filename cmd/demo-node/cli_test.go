@@ -31,33 +31,35 @@ func wantFailure(t *testing.T, code int, text string, args ...string) {
 
 func TestUsageErrors(t *testing.T) {
 	for text, line := range map[string]string{
-		"expected":                        "",
-		"unexpected argument":             "sreve",
-		"unknown flag":                    "pair --nope",
-		`expected "<dir>"`:                "serve",
-		`expected "<addr>" or --peers`:    "fetch",
-		"not both":                        "fetch 127.0.0.1:1 --peers 127.0.0.1:2",
-		"is not HOST:PORT":                "fetch --peers nowhere",
-		"given twice":                     "fetch --peers 127.0.0.1:1,127.0.0.1:1",
-		"pins one peer":                   "fetch --peers 127.0.0.1:1,127.0.0.1:2 --peer-fingerprint " + strings.Repeat("0", 64),
-		"go with --peers":                 "fetch 127.0.0.1:1 --critical",
-		"there are pace, pad":             "serve . --behave sulk=1",
-		"write drip=10kB/s":               "serve . --behave drip=fast",
-		"drip is given twice":             "serve . --behave drip=1kB/s,drip=2kB/s",
-		"--seconds":                       "cast --seconds 1",
-		"50Mbit":                          "pair --rate 5",
-		"16MiB":                           "pair --window much",
-		"yamux's least":                   "pair --window 1KiB",
-		"to 1GiB":                         "fetch x --window 2GiB",
-		"256KiB":                          "serve . --window 2GiB",
-		"--rtt":                           "pair --rtt 1h",
-		"--files":                         "pair --files 0",
-		"--file-size":                     "pair --file-size 2GB",
-		"--limit":                         "pair --limit 0s",
-		"64 hexadecimal digits":           "fetch x --hash 12",
-		"--peer-fingerprint":              "fetch x --peer-fingerprint 12",
-		"--progress must be one of":       "pair --progress maybe",
-		"--log-level: slog: level string": "version --log-level loud",
+		"unexpected argument":          "sreve x",
+		"unknown flag":                 "pair --nay",
+		`expected "<dir>"`:             "serve",
+		`expected "<addr>" or --peers`: "fetch",
+		"not both":                     "fetch 127.0.0.1:1 --peers 127.0.0.1:2",
+		"is not HOST:PORT":             "fetch --peers nowhere",
+		"given twice":                  "fetch --peers 127.0.0.1:1,127.0.0.1:1",
+		"pins one peer":                "fetch --peers 127.0.0.1:1,127.0.0.1:2 --peer-fingerprint " + strings.Repeat("0", 64),
+		"go with --peers":              "fetch 127.0.0.1:1 --critical",
+		"there are pace, pad":          "serve . --behave sulk=1",
+		"write drip=10kB/s":            "serve . --behave drip=fast",
+		"drip is given twice":          "serve . --behave drip=1kB/s,drip=2kB/s",
+		"--seconds":                    "cast --seconds 1",
+		"50Mbit":                       "pair --rate 5",
+		"16MiB":                        "pair --window much",
+		"yamux's least":                "pair --window 1KiB",
+		"to 1GiB":                      "fetch x --window 2GiB",
+		"256KiB":                       "serve . --window 2GiB",
+		"--rtt":                        "pair --rtt 1h",
+		"--files":                      "pair --files 0",
+		"--file-size":                  "pair --file-size 2GB",
+		"--limit":                      "pair --limit 0s",
+		"64 hexadecimal digits":        "fetch x --hash 12",
+		"--peer-fingerprint":           "fetch x --peer-fingerprint 12",
+		"--progress must be one of":    "pair --progress maybe",
+		"must be debug, info, warn or": "version --log-level loud",
+		"see demo-node pair --help":    "pair --nope",
+		"see demo-node --help":         "sreve",
+		"--hold goes with --http":      "fetch --peers 127.0.0.1:1 --hold 1s",
 	} {
 		wantFailure(t, exitUsage, text, strings.Fields(line)...)
 	}
@@ -72,6 +74,9 @@ func TestBadInput(t *testing.T) {
 	missing := filepath.Join(dir, "missing")
 	wantFailure(t, exitFailed, "no such directory", "serve", missing)
 	wantFailure(t, exitFailed, "no such directory", "pair", "--dir-a", missing)
+	file := filepath.Join(t.TempDir(), "file")
+	os.WriteFile(file, nil, 0o644)
+	wantFailure(t, exitFailed, "not a directory, name the one that holds it", "serve", file)
 	wantFailure(t, exitFailed, "--listen: address already in use", "serve", dir, "--listen", used)
 	wantFailure(t, exitFailed, "--http: address already in use", "serve", dir, "--listen", "127.0.0.1:0", "--http", used)
 	wantFailure(t, exitFailed, "--http: address already in use", "pair", "--http", used)
@@ -92,6 +97,19 @@ func TestHelpAndVersion(t *testing.T) {
 		if code, out, err := call(t, args...); code != exitOK || !strings.Contains(out, "Usage: demo-node") || err != "" {
 			t.Errorf("%v: %d, %q, %q", args, code, out, err)
 		}
+	}
+	// Whoever names no command is told which there are, and every command says what
+	// it does where nothing is given.
+	if code, out, err := call(t); code != exitUsage || out != "" || !strings.Contains(err, "speedtest report") {
+		t.Errorf("no command: %d, %q, %q", code, out, err)
+	}
+	for command, text := range map[string]string{"serve": "by default 127.0.0.1:7001", "fetch": "by default in fetched", "pair": "by default info"} {
+		if _, out, _ := call(t, command, "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), text) {
+			t.Errorf("%s --help lacks %q: %s", command, text, out)
+		}
+	}
+	if _, out, _ := call(t, "serve", "--help"); !strings.Contains(out, "  vanish=100kB      closes the connection") {
+		t.Errorf("serve --help does not say what behaviours do: %s", out)
 	}
 	if code, out, _ := call(t, "version"); code != exitOK || !strings.HasPrefix(out, "demo-node ") || !strings.Contains(out, "go1.") {
 		t.Errorf("version: %d, %q", code, out)
@@ -114,7 +132,7 @@ func TestServeAndFetch(t *testing.T) {
 				args = append(args, "--peer-fingerprint", log.field("fingerprint"))
 			}
 			code, out, stderr := call(t, args...)
-			if code != exitOK || !strings.Contains(out, "2 files fetched: 900 kB. Already there: 0. Failed: 0.") {
+			if code != exitOK || !strings.Contains(out, "2 files fetched: 900 kB. Already there: 0. Failed: 0.\nIn "+to+", each under its hash.\n") {
 				t.Fatalf("%d, %s%s", code, out, stderr)
 			}
 			// Its name is what sha256sum says.

@@ -14,17 +14,18 @@ import (
 )
 
 type fetchCmd struct {
-	Addr     string      `arg:"" optional:"" help:"HOST:PORT of the peer."`
-	Peers    []string    `help:"Fetch from whichever of these delivers soonest, by their ranking." placeholder:"HOST:PORT,..."`
-	Critical bool        `help:"Ask peers of distinct networks for the same data at once."`
-	State    string      `help:"Remember what is known of the peers here." placeholder:"FILE"`
-	Out      string      `help:"Where to keep the files, each under its hash." default:"fetched" placeholder:"DIR"`
-	Hash     []wire.Hash `help:"Fetch only these; may be given more than once." placeholder:"SHA256"`
-	TLS      bool        `name:"tls" help:"Encrypt. The peer may be anyone unless pinned."`
-	Pin      *wire.Hash  `name:"peer-fingerprint" help:"Encrypt, and take no certificate but this, which serve --tls logs." placeholder:"SHA256"`
-	Window   size        `help:"Receive window of a stream." default:"16MiB"`
-	HTTP     string      `name:"http" help:"With --peers, where to serve the live page and /metrics meanwhile; by default nowhere." placeholder:"ADDR"`
-	JSON     bool        `name:"json" help:"Print one JSON document instead of the table."`
+	Addr     string        `arg:"" optional:"" help:"HOST:PORT of the peer."`
+	Peers    []string      `help:"Fetch from whichever of these delivers soonest, by their ranking." placeholder:"HOST:PORT"`
+	Critical bool          `help:"Ask peers of distinct networks for the same data at once."`
+	State    string        `help:"Remember what is known of the peers here." placeholder:"FILE"`
+	Out      string        `help:"Where to keep the files, each under its hash; by default in ${default}." default:"fetched" placeholder:"DIR"`
+	Hash     []wire.Hash   `help:"Fetch only these; may be given more than once." placeholder:"SHA256"`
+	TLS      bool          `name:"tls" help:"Encrypt. The peer may be anyone unless pinned."`
+	Pin      *wire.Hash    `name:"peer-fingerprint" help:"Encrypt, and take no certificate but this, which serve --tls logs." placeholder:"SHA256"`
+	Window   size          `help:"Receive window of a stream." default:"16MiB"`
+	HTTP     string        `name:"http" help:"With --peers, where to serve the live page and /metrics meanwhile; by default nowhere." placeholder:"HOST:PORT"`
+	Hold     time.Duration `help:"With --http, stay at the end for so long or until interrupted, with all figures served." placeholder:"TIME"`
+	JSON     bool          `name:"json" help:"Print one JSON document instead of the table."`
 }
 
 // errPartly says that some files could not be had.
@@ -147,5 +148,14 @@ func (c *fetchCmd) print(e *env, doc *report.Fetched) error {
 	if c.JSON {
 		return doc.WriteJSON(e.stdout)
 	}
-	return doc.WriteTable(e.stdout)
+	return errors.Join(doc.WriteTable(e.stdout), c.where(e, doc.Kept+len(doc.Peer.Fetches)))
+}
+
+// where says where the files are that there are.
+func (c *fetchCmd) where(e *env, files int) error {
+	if files == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(e.stdout, "In %s, each under its hash.\n", c.Out)
+	return err
 }

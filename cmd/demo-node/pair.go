@@ -21,7 +21,7 @@ type pairCmd struct {
 	FileSize  size          `help:"Size of those files." default:"12MB"`
 	Out       string        `help:"Keep what the first run fetched, in DIR/a and DIR/b." placeholder:"DIR"`
 	JSON      bool          `name:"json" help:"Print one JSON document instead of the table."`
-	HTTP      string        `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/ meanwhile." default:"127.0.0.1:0" placeholder:"ADDR"`
+	HTTP      string        `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/ meanwhile; by default on a free port of this machine, which is logged." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
 	Hold      time.Duration `help:"Keep the sessions and HTTP open for so long afterwards." default:"0s"`
 	Speedtest time.Duration `help:"Let node a test node b's speed afterwards, for so long each way; 0s does not." default:"4s"`
 	OptOut    bool          `help:"Node b takes no speed tests."`
@@ -82,7 +82,7 @@ func (c *pairCmd) Run(e *env) error {
 	if err := c.print(e, doc); err != nil {
 		return err
 	}
-	c.hold(e)
+	e.hold(c.Hold)
 	return nil
 }
 
@@ -91,16 +91,4 @@ func (c *pairCmd) print(e *env, doc *report.Pair) error {
 		return doc.WriteJSON(e.stdout)
 	}
 	return doc.WriteTable(e.stdout)
-}
-
-// hold waits, or until interrupted.
-func (c *pairCmd) hold(e *env) {
-	if c.Hold == 0 {
-		return
-	}
-	e.log.Info("held for a look, interrupt to end", "for", c.Hold)
-	select {
-	case <-e.ctx.Done():
-	case <-time.After(c.Hold):
-	}
 }

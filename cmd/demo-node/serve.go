@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/node"
@@ -16,12 +17,17 @@ import (
 
 type serveCmd struct {
 	Dir    string   `arg:"" help:"Directory whose regular files to offer."`
-	Listen string   `help:"Where peers connect." default:"127.0.0.1:7001" placeholder:"ADDR"`
+	Listen string   `help:"Where peers connect; by default ${default}." default:"127.0.0.1:7001" placeholder:"HOST:PORT"`
 	TLS    bool     `name:"tls" help:"Encrypt, with a certificate made at start."`
 	Window size     `help:"Receive window of a stream." default:"16MiB"`
-	Behave []string `help:"Be a bad peer, or a slow one: pace=50kB/1.05s, pad=250kB/s:1MB-, drip=10kB/s, disk=1MB/s, delay=500ms, hold=200ms, understate=4, vanish=100kB; may be combined." placeholder:"HOW"`
+	Behave []string `help:"Be a bad peer, or a slow one, in one or several of the ways above." placeholder:"HOW"`
 	speedtestPolicy
-	HTTP string `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/." default:"127.0.0.1:0" placeholder:"ADDR"`
+	HTTP string `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/; by default on a free port of this machine, which is logged." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+}
+
+// Help is below the first line of the command's help.
+func (serveCmd) Help() string {
+	return "With --behave it is a bad peer, or a slow one:\n\n  " + strings.ReplaceAll(behave.Help(), "\n", "\n  ")
 }
 
 // Run serves until interrupted.

@@ -11,6 +11,19 @@ import (
 	"github.com/assay-mux/assay/ranking"
 )
 
+// hold waits for so long, or until interrupted, for someone to look at what is
+// served.
+func (e *env) hold(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	e.log.Info("held for a look, interrupt to end", "for", d)
+	select {
+	case <-e.ctx.Done():
+	case <-time.After(d):
+	}
+}
+
 // show is what a command tells of its peers while it runs: as metrics, and on the
 // live page. The zero value has none. Safe for concurrent use.
 type show struct {

@@ -13,8 +13,8 @@ import (
 type speedtestPolicy struct {
 	OptOut          bool          `help:"Take no speed tests. Nobody thinks the worse of this node for it."`
 	Limit           rate          `help:"Rate of this node's link: published, and a quarter of it left to ordinary traffic during speed tests." placeholder:"RATE"`
-	SpeedtestEvery  time.Duration `help:"Let a tester come again after so long." default:"12h" placeholder:"TIME"`
-	SpeedtestPerDay size          `help:"Move no more than this for speed tests in a day." default:"2GiB" placeholder:"SIZE"`
+	SpeedtestEvery  time.Duration `help:"Let a tester come again after so long; by default ${default}." default:"12h" placeholder:"TIME"`
+	SpeedtestPerDay size          `help:"Move no more than this for speed tests in a day; by default ${default}." default:"2GiB" placeholder:"SIZE"`
 	SpeedtestNotice time.Duration `help:"Want speed tests announced so long ahead." default:"0s" placeholder:"TIME"`
 	Claim           rate          `help:"Publish this as the node's capacity whatever it has observed, as a liar does." placeholder:"RATE"`
 }

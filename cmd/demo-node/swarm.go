@@ -59,11 +59,15 @@ func (c *fetchCmd) fromPeers(e *env) (err error) {
 	if err := s.save(); err != nil {
 		return err
 	}
-	write := doc.WriteTable
 	if c.JSON {
-		write = doc.WriteJSON
+		err = doc.WriteJSON(e.stdout)
+	} else {
+		err = errors.Join(doc.WriteTable(e.stdout), c.where(e, doc.Kept+doc.Came()))
 	}
-	return errors.Join(write(e.stdout), failed)
+	if e.ctx.Err() == nil {
+		e.hold(c.Hold)
+	}
+	return errors.Join(err, failed)
 }
 
 // rank makes the ranker, with what it knew before if there is a state. A damaged
@@ -223,6 +227,8 @@ func (c *fetchCmd) checkPeers() error {
 		return usageError{errors.New("name one peer, or several with --peers, not both")}
 	case len(c.Peers) == 0 && (c.Critical || c.State != "" || c.HTTP != ""):
 		return usageError{errors.New("--critical, --state and --http go with --peers: one peer leaves no choice")}
+	case c.Hold != 0 && c.HTTP == "":
+		return usageError{errors.New("--hold goes with --http: there is nothing else to look at")}
 	case len(c.Peers) > 1 && c.Pin != nil:
 		return usageError{errors.New("--peer-fingerprint pins one peer and --peers names several, use --tls")}
 	}

@@ -96,10 +96,14 @@ func TestFetchFromPeersFails(t *testing.T) {
 	}
 }
 
-// TestFetchFromPeersServes: what the fetch looks like is served while it lasts.
+// TestFetchFromPeersServes: what the fetch looks like is served while it lasts, and
+// for as long as wanted afterwards.
 func TestFetchFromPeersServes(t *testing.T) {
 	addr, _ := serveDir(t, shared(t))
-	code, text, stderr := call(t, "fetch", "--peers", addr, "--out", t.TempDir(), "--http", "127.0.0.1:0")
+	code, text, stderr := call(t, "fetch", "--peers", addr, "--out", t.TempDir(), "--http", "127.0.0.1:0", "--hold", "1ms")
+	if !strings.Contains(stderr, "held for a look") {
+		t.Errorf("not held: %s", stderr)
+	}
 	if code != exitOK || !strings.Contains(text, "3 files fetched") || !strings.Contains(stderr, "page=http://127.0.0.1:") {
 		t.Errorf("%d: %s%s", code, text, stderr)
 	}

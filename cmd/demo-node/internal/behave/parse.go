@@ -14,10 +14,10 @@ import (
 // and what it should look like.
 var ErrSyntax = errors.New("no such behaviour")
 
-// form is a behaviour as it is typed.
+// form is a behaviour as it is typed, and what it does.
 type form struct {
-	name, example string
-	parse         func(*Behaviour, string) bool
+	name, example, does string
+	parse               func(*Behaviour, string) bool
 }
 
 // longest is the longest time that may be asked for: what takes longer looks
@@ -26,25 +26,34 @@ const longest = time.Minute
 
 func forms() []form {
 	return []form{
-		{"pace", "pace=50kB/1.05s (a burst of 50 kB each 1.05 s)", func(b *Behaviour, s string) (ok bool) {
+		{"pace", "pace=50kB/1.05s", "serves a burst of 50 kB each 1.05 s", func(b *Behaviour, s string) (ok bool) {
 			bytes, every, found := strings.Cut(s, "/")
 			var okBytes, okEvery bool
 			b.Pace.Bytes, okBytes = bytesOf(bytes)
 			b.Pace.Every, okEvery = timeOf(every)
 			return found && okBytes && okEvery
 		}},
-		{"pad", "pad=250kB/s:1MB- (data of 1 MB and more at 250 kB/s, all else fast; also :0-1MB)", parsePad},
-		{"drip", "drip=10kB/s", func(b *Behaviour, s string) (ok bool) { b.Drip, ok = rateOf(s); return ok }},
-		{"disk", "disk=1MB/s", func(b *Behaviour, s string) (ok bool) { b.Disk, ok = rateOf(s); return ok }},
-		{"delay", "delay=500ms", func(b *Behaviour, s string) (ok bool) { b.Delay, ok = timeOf(s); return ok }},
-		{"hold", "hold=200ms", func(b *Behaviour, s string) (ok bool) { b.Hold, ok = timeOf(s); return ok }},
-		{"understate", "understate=4 (sizes are advertised as a quarter)", func(b *Behaviour, s string) bool {
+		{"pad", "pad=250kB/s:1MB-", "serves data of 1 MB and more at 250 kB/s, all else fast; also :0-1MB", parsePad},
+		{"drip", "drip=10kB/s", "serves all at that rate: just enough to look alive", func(b *Behaviour, s string) (ok bool) { b.Drip, ok = rateOf(s); return ok }},
+		{"disk", "disk=1MB/s", "serves from a disk that slow, as an honest node may", func(b *Behaviour, s string) (ok bool) { b.Disk, ok = rateOf(s); return ok }},
+		{"delay", "delay=500ms", "waits so long before the first byte", func(b *Behaviour, s string) (ok bool) { b.Delay, ok = timeOf(s); return ok }},
+		{"hold", "hold=200ms", "keeps each echo back for so long, to seem farther away", func(b *Behaviour, s string) (ok bool) { b.Hold, ok = timeOf(s); return ok }},
+		{"understate", "understate=4", "advertises sizes as a quarter of what they are", func(b *Behaviour, s string) bool {
 			v, err := strconv.ParseFloat(s, 64)
 			b.Understate = v
 			return err == nil && v > 1 && v <= 1e6
 		}},
-		{"vanish", "vanish=100kB (closes the connection then)", func(b *Behaviour, s string) (ok bool) { b.Vanish, ok = bytesOf(s); return ok }},
+		{"vanish", "vanish=100kB", "closes the connection after so much of a reply", func(b *Behaviour, s string) (ok bool) { b.Vanish, ok = bytesOf(s); return ok }},
 	}
+}
+
+// Help is a line on each behaviour: how it is typed, and what it does.
+func Help() string {
+	var lines []string
+	for _, f := range forms() {
+		lines = append(lines, fmt.Sprintf("%-17s %s", f.example, f.does))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Parse reads behaviours, each a name, = and its parameters. Each may be given
@@ -61,7 +70,7 @@ func Parse(texts ...string) (Behaviour, error) {
 		case seen[name]:
 			return Behaviour{}, fmt.Errorf("%w: %s is given twice", ErrSyntax, name)
 		case !f.parse(&b, value):
-			return Behaviour{}, fmt.Errorf("%w: %q, write %s", ErrSyntax, text, f.example)
+			return Behaviour{}, fmt.Errorf("%w: %q, write %s, which %s", ErrSyntax, text, f.example, f.does)
 		}
 		seen[name] = true
 	}

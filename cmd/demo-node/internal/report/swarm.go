@@ -48,18 +48,30 @@ type Part struct {
 // WriteJSON prints the document, the only one.
 func (s *Swarm) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
 
+// Came is how many files came.
+func (s *Swarm) Came() int {
+	n, _ := s.came()
+	return n
+}
+
+func (s *Swarm) came() (files int, bytes int64) {
+	for _, d := range s.Data {
+		if d.Error == nil {
+			files++
+			bytes += d.Bytes
+		}
+	}
+	return files, bytes
+}
+
 // WriteTable prints the document for people.
 func (s *Swarm) WriteTable(w io.Writer) error {
 	t := &table{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)}
-	came, bytes := 0, int64(0)
+	came, bytes := s.came()
 	if len(s.Data) > 0 {
 		t.row("hash", "size", "predicted", "actual", "", "from")
 		for _, d := range s.Data {
 			d.rows(t)
-			if d.Error == nil {
-				came++
-				bytes += d.Bytes
-			}
 		}
 		t.line("")
 	}

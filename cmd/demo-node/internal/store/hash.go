@@ -40,8 +40,11 @@ func (e ending) Read(p []byte) (int, error) {
 
 // plainer replaces what the system says of a directory by what to do.
 func plainer(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return ErrNoDirectory
+	case errors.Is(err, syscall.ENOTDIR):
+		return ErrFile
 	}
 	return err
 }

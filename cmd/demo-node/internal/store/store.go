@@ -21,6 +21,7 @@ const tempPrefix = ".demo-node-"
 // Errors of a Store.
 var (
 	ErrNoDirectory = errors.New("no such directory, name one that exists")
+	ErrFile        = errors.New("not a directory, name the one that holds it")
 	ErrNotFound    = errors.New("store: no file with that hash")
 	ErrChanged     = errors.New("store: the file has changed since it was hashed, restart to offer it anew")
 )

@@ -66,9 +66,10 @@ func TestUnreadableFileIsLeftOut(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "file", "abc")
-	for _, bad := range []string{filepath.Join(dir, "missing"), filepath.Join(dir, "file")} {
-		if _, err := Open(t.Context(), bad, slog.New(slog.DiscardHandler)); !errors.Is(err, ErrNoDirectory) || !strings.Contains(err.Error(), bad) {
-			t.Errorf("%s: %v, want ErrNoDirectory", bad, err)
+	for name, want := range map[string]error{"missing": ErrNoDirectory, "file": ErrFile} {
+		bad := filepath.Join(dir, name)
+		if _, err := Open(t.Context(), bad, slog.New(slog.DiscardHandler)); !errors.Is(err, want) || !strings.Contains(err.Error(), bad) {
+			t.Errorf("%s: %v, want %v", bad, err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
