@@ -19,13 +19,13 @@ type frame struct {
 	Size   int64   `json:"size"`
 	// Hidden is how many peers are beyond what is shown.
 	Hidden int     `json:"hidden"`
-	Peers  []row   `json:"peers"`
+	Peers  table   `json:"peers"`
 	Node   node    `json:"node"`
 	Audit  charts  `json:"audit"`
 	Events []event `json:"events"`
 }
 
-// row is a peer.
+// row is a peer, as it is sent to who has it open.
 type row struct {
 	Peer  string  `json:"peer"`
 	Group string  `json:"group,omitzero"`
@@ -50,14 +50,10 @@ type row struct {
 	Bad         bool    `json:"bad,omitzero"` // the verdict is punitive
 	Demoted     bool    `json:"demoted,omitzero"`
 	Newcomer    bool    `json:"newcomer,omitzero"`
-	Dropped     bool    `json:"dropped,omitzero"`
 	Last        *last   `json:"last,omitempty"`
 	Gate        string  `json:"gate"`
 	// Closes is in how long the burst window closes unless it is extended.
-	Closes      float64 `json:"closes,omitzero"`
-	Fetches     int     `json:"fetches,omitzero"`
-	Outstanding int     `json:"outstanding,omitzero"`
-	FrontAge    float64 `json:"front,omitzero"`
+	Closes float64 `json:"closes,omitzero"`
 }
 
 // last is the last fetch that the audit looked at: predicted against actual.
@@ -93,15 +89,21 @@ type event struct {
 	Detail string  `json:"detail,omitzero"`
 }
 
-// newFrame puts a view together.
-func newFrame(number uint64, at time.Time, v View) *frame {
+// newRows are those of the peers that are shown.
+func newRows(v View) []row {
+	rows := make([]row, min(len(v.Peers), mostPeers))
+	for i := range rows {
+		rows[i] = newRow(&v.Peers[i])
+	}
+	return rows
+}
+
+// newFrame puts a view together, of which rows are the peers.
+func newFrame(number uint64, at time.Time, v View, rows []row) *frame {
 	f := &frame{
 		Number: number, Sent: float64(at.UnixMicro()) / 1e3, Ranked: v.Ranked, Size: v.Size,
-		Hidden: max(0, len(v.Peers)-mostPeers), Peers: make([]row, 0, len(v.Peers)),
+		Hidden: len(v.Peers) - len(rows), Peers: newTable(rows),
 		Node: newNode(v), Audit: newCharts(v), Events: make([]event, 0, len(v.Events)),
-	}
-	for i := range v.Peers[:min(len(v.Peers), mostPeers)] {
-		f.Peers = append(f.Peers, newRow(&v.Peers[i]))
 	}
 	for _, e := range v.Events {
 		f.Events = append(f.Events, event{e.Number, seconds(e.At), e.Kind.String(), e.Peer, e.Detail})
@@ -129,7 +131,7 @@ func newRow(p *Peer) row {
 	r := row{
 		Peer: p.Name, Base: seconds(s.RTT.Base), P95: seconds(s.RTT.P95),
 		Rate: brief(p.rate()), Error: relative(s.Estimate), Coverage: s.Estimate.Coverage,
-		Gate: s.Burst.Gate.String(), Fetches: s.Fetches, Outstanding: s.Outstanding, FrontAge: seconds(s.FrontAge),
+		Gate: s.Burst.Gate.String(),
 	}
 	if s.Burst.Gate != burst.Idle {
 		r.Closes = seconds(s.Burst.Deadline - s.At)
@@ -150,7 +152,7 @@ func (r *row) stand(p *Peer) {
 	r.Claim, r.Expected, r.Measured = seconds(s.Claim), seconds(s.Expected), brief(s.Measured)
 	r.Calibration, r.Penalty = brief(s.Calibration), brief(s.Penalty)
 	r.Completions, r.Failures, r.Picked, r.Bytes = s.Completions, s.Failures, s.Picked, s.Bytes
-	r.Demoted, r.Newcomer, r.Dropped = s.Demoted, s.Newcomer, s.Dropped
+	r.Demoted, r.Newcomer = s.Demoted, s.Newcomer
 	r.Verdict, r.Reason, r.Bad = s.Verdict.Kind.String(), reason(s.Verdict), s.Verdict.Kind.Punitive()
 	if f := s.Verdict.Latest; f.Outcome != audit.None {
 		r.Last = &last{f.Outcome.String(), seconds(f.Claim), seconds(f.Actual), brief(f.Residual), brief(f.Threshold.Value), brief(f.Gross)}

@@ -83,7 +83,7 @@ func TestFrame(t *testing.T) {
 	v.Peers[0].Standing.Penalty = math.Inf(1)
 	v.Peers[0].Standing.Calibration = math.NaN()
 	v.Events = []Event{{7, ranking.Event{At: time.Second, Kind: ranking.Demoted, Peer: "a", Detail: "why"}}}
-	text, err := json.Marshal(newFrame(3, time.UnixMilli(1500), v))
+	text, err := json.Marshal(newFrame(3, time.UnixMilli(1500), v, newRows(v)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestFrame(t *testing.T) {
 	if err := json.Unmarshal(text, &f); err != nil {
 		t.Fatal(err)
 	}
-	if f.Number != 3 || f.Sent != 1500 || !f.Ranked || f.Size != 5 || f.Hidden != 0 || len(f.Peers) != 1 || f.Node.Groups != 2 || f.Node.Held != "" {
+	if f.Number != 3 || f.Sent != 1500 || !f.Ranked || f.Size != 5 || f.Hidden != 0 || len(f.Peers.Peer) != 1 || f.Node.Groups != 2 || f.Node.Held != "" {
 		t.Errorf("%+v", f)
 	}
 	if want := (event{7, 1, "demoted", "a", "why"}); len(f.Events) != 1 || f.Events[0] != want {
@@ -102,8 +102,8 @@ func TestFrame(t *testing.T) {
 	}
 	v.Stats.Held = "suspended"
 	v.Peers = make([]Peer, mostPeers+2)
-	if f := newFrame(1, time.Now(), v); f.Hidden != 2 || len(f.Peers) != mostPeers || f.Node.Held != "suspended" {
-		t.Errorf("%d hidden, %d shown, held %q", f.Hidden, len(f.Peers), f.Node.Held)
+	if f := newFrame(1, time.Now(), v, newRows(v)); f.Hidden != 2 || len(f.Peers.Peer) != mostPeers || f.Node.Held != "suspended" {
+		t.Errorf("%d hidden, %d shown, held %q", f.Hidden, len(f.Peers.Peer), f.Node.Held)
 	}
 }
 

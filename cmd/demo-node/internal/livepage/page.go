@@ -35,6 +35,7 @@ type Page struct {
 	clients int           // guarded by mu
 	latest  []byte        // the newest frame as it is sent; guarded by mu
 	number  uint64        // of it; guarded by mu
+	rows    []row         // its peers; guarded by mu
 	made    time.Time     // when; guarded by mu
 	renewed chan struct{} // closed when the next frame is there; guarded by mu
 	past    past          // guarded by mu
@@ -97,8 +98,10 @@ func (p *Page) step(point bool) {
 	v := p.src.View()
 	now := time.Now()
 	var text []byte
+	var rows []row
 	if watched {
-		text = p.encode(now, v)
+		rows = newRows(v)
+		text = p.encode(now, v, rows)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,15 +111,15 @@ func (p *Page) step(point bool) {
 	if text == nil {
 		return
 	}
-	p.latest, p.made = text, now
+	p.latest, p.rows, p.made = text, rows, now
 	p.number++
 	close(p.renewed)
 	p.renewed = make(chan struct{})
 }
 
 // encode makes the next frame as it is sent. Only run calls it.
-func (p *Page) encode(now time.Time, v View) []byte {
-	text, err := json.Marshal(newFrame(p.number+1, now, v))
+func (p *Page) encode(now time.Time, v View, rows []row) []byte {
+	text, err := json.Marshal(newFrame(p.number+1, now, v, rows))
 	if err != nil {
 		return nil // no value of ours is one that JSON lacks
 	}
@@ -159,6 +162,23 @@ func (p *Page) frameAfter(number uint64) ([]byte, uint64, <-chan struct{}) {
 		return nil, number, p.renewed
 	}
 	return p.latest, p.number, nil
+}
+
+// rowAfter returns the row of a peer in the newest frame, nil if it has none, with
+// the number of that frame; and nil if that is the one of the number given, or from
+// before someone last watched.
+func (p *Page) rowAfter(number uint64, peer string) (*row, uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.number == number || time.Since(p.made) > 2*frameEvery {
+		return nil, number
+	}
+	for i := range p.rows {
+		if p.rows[i].Peer == peer {
+			return &p.rows[i], p.number // rows change no more
+		}
+	}
+	return nil, p.number
 }
 
 // historyOf returns the newest points of a peer's past as JSON; false if there

@@ -237,8 +237,8 @@ func TestTooManyClients(t *testing.T) {
 	})
 }
 
-// TestPeer: its past, then its window ten times a second and a point each second,
-// and that it left.
+// TestPeer: its past, then its window ten times a second, its row with each frame,
+// a point each second, and that it left.
 func TestPeer(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		src := new(still)
@@ -253,6 +253,17 @@ func TestPeer(t *testing.T) {
 		}
 		if w, p := len(client.messages("window")), len(client.messages("point")); w != 50 || p != 5 {
 			t.Errorf("%d windows and %d points in 5 s", w, p)
+		}
+		rows := client.messages("row")
+		if n := len(rows); n != 9 { // the first frame after it came, and each until 0.1 s ago
+			t.Errorf("%d rows in 5 s", n)
+		}
+		var r row
+		if err := json.Unmarshal([]byte(rows[0]), &r); err != nil {
+			t.Fatal(err)
+		}
+		if want := judged("a", time.Second); r.Peer != "a" || r.Completions != want.Standing.Completions || r.Last == nil {
+			t.Errorf("%+v", r)
 		}
 		var w window
 		if err := json.Unmarshal([]byte(client.messages("window")[0]), &w); err != nil {

@@ -99,7 +99,8 @@ func (p *Page) hurry() {
 	}
 }
 
-// peer sends the past of one peer, and then its burst window and each new point.
+// peer sends the past of one peer, and then its burst window, each new row and each
+// new point.
 func (p *Page) peer(w http.ResponseWriter, r *http.Request) {
 	name := r.FormValue("name")
 	if _, ok := p.src.Snapshot(name); !ok {
@@ -116,11 +117,24 @@ func (p *Page) peer(w http.ResponseWriter, r *http.Request) {
 	}
 	t := time.NewTicker(windowEvery)
 	defer t.Stop()
-	for n := 1; p.sendWindow(s, name, n); n++ {
+	var number uint64
+	for n := 1; p.sendRow(s, name, &number) && p.sendWindow(s, name, n); n++ {
 		if !s.wait(nil, t.C) {
 			return
 		}
 	}
+}
+
+// sendRow sends the row of a peer if there is a newer one than that of the number
+// given, which it moves on.
+func (p *Page) sendRow(s *stream, name string, number *uint64) bool {
+	r, n := p.rowAfter(*number, name)
+	*number = n
+	if r == nil {
+		return true
+	}
+	text, err := json.Marshal(r)
+	return err == nil && s.send(message("row", text))
 }
 
 // sendWindow sends the burst window of a peer, and now and then its latest point.

@@ -1,6 +1,7 @@
 // The audit: residuals as they come against the threshold, and by stratum.
 
 import { Chart } from "./chart.js";
+import { later } from "./later.js";
 import { bytes, count, dash, label, share, time } from "./units.js";
 
 const most = 500; // residuals remembered; more are one blot, and slow to paint
@@ -32,37 +33,37 @@ export class Audit {
     }).observe(this.root);
   }
 
-  show(frame) {
-    this.root.hidden = !frame.ranked;
+  show(frame, table) {
+    if (this.root.hidden === frame.ranked) this.root.hidden = !frame.ranked;
     if (!frame.ranked) return;
     const now = frame.sent / 1000;
-    this.gather(frame, now);
+    this.gather(table, now);
     if (!this.visible || this.frames++ % drawEvery !== 0) return;
-    // Not in the frame in which the peers are painted, who must not wait for it.
-    requestAnimationFrame(() => this.draw(frame, now));
+    later("residuals", () => this.draw(now));
+    later("strata", () => this.strata(frame.audit));
+    later("free", () => this.free(frame.audit.free));
   }
 
-  draw(frame, now) {
+  draw(now) {
     this.chart ??= new Chart(document.getElementById("audit-chart"), "Residuals as they come",
       [{ name: "threshold", colour: "--bad", points: true }, { name: "within it, latest", colour: "--plot-1", points: true }, { name: "above it, latest", colour: "--plot-2", points: true }], share, span, mostResidual);
     this.chart.set(this.at, [this.threshold, this.residual, this.over], now);
-    this.strata(frame.audit);
-    this.free(frame.audit.free);
   }
 
   // gather notes each fetch that was judged since the last frame.
-  gather(frame, now) {
-    const seen = new Map();
-    for (const { peer, last } of frame.peers) {
-      if (!last) continue;
-      const key = `${last.claim} ${last.actual} ${last.residual}`;
+  gather(table, now) {
+    const seen = new Map(), { claim, actual, residual, threshold } = table.columns;
+    for (let i = 0; i < table.length; i++) {
+      const outcome = table.outcome(i), peer = table.name(i);
+      if (!outcome) continue;
+      const key = `${claim[i]} ${actual[i]} ${residual[i]}`;
       seen.set(peer, key);
-      if (this.seen.get(peer) === key || !last.threshold || !["judged", "censored"].includes(last.outcome)) continue;
-      const over = last.residual > last.threshold;
+      if (this.seen.get(peer) === key || !threshold[i] || !["judged", "censored"].includes(outcome)) continue;
+      const over = residual[i] > threshold[i];
       this.at.push(now);
-      this.residual.push(over ? null : Math.max(0, last.residual));
-      this.over.push(over ? last.residual : null);
-      this.threshold.push(last.threshold);
+      this.residual.push(over ? null : Math.max(0, residual[i]));
+      this.over.push(over ? residual[i] : null);
+      this.threshold.push(threshold[i]);
     }
     this.seen = seen;
     const old = Math.max(this.at.findIndex(t => t > now - span), this.at.length - most, 0);
@@ -79,18 +80,25 @@ export class Audit {
       const now = JSON.stringify(s);
       if (row.now === now) continue;
       row.now = now;
-      const texts = [
-        `${range(s.size_from, s.size_to, bytes)}${s.lossy ? ", lossy" : ""}\n${range(s.rtt_from, s.rtt_to, time)}`,
-        share(s.threshold) + (s.thin ? "\ntoo few vote" : s.merged ? "\nof merged strata" : ""), "", count(s.count), String(s.voters), s.raw ? share(s.raw) : dash,
-      ];
-      texts.forEach((text, i) => row.element.children[i].textContent = text);
-      row.element.children[2].replaceChildren(histogram(s, audit.bounds));
+      later("stratum " + key, () => this.stratum(row.element, s, audit.bounds));
     }
     for (const [key, row] of this.rows) {
       if (found.has(key)) continue;
       row.element.remove();
       this.rows.delete(key);
     }
+  }
+
+  // stratum draws one of them.
+  stratum(element, s, bounds) {
+    const texts = [
+      `${range(s.size_from, s.size_to, bytes)}${s.lossy ? ", lossy" : ""}\n${range(s.rtt_from, s.rtt_to, time)}`,
+      share(s.threshold) + (s.thin ? "\ntoo few vote" : s.merged ? "\nof merged strata" : ""), "", count(s.count), String(s.voters), s.raw ? share(s.raw) : dash,
+    ];
+    texts.forEach((text, i) => {
+      if (text && element.children[i].textContent !== text) element.children[i].textContent = text;
+    });
+    element.children[2].replaceChildren(histogram(s, bounds));
   }
 
   build() {

@@ -6,6 +6,14 @@ import { bytes, label, time } from "./units.js";
 
 const span = 12; // seconds in sight
 const most = 200; // bursts remembered
+const unseen = "before this page looked"; // why a burst was closed, as far as we know
+
+// write changes a text in place, and only if it is another.
+function write(e, text) {
+  if (e.firstChild?.data === text) return;
+  if (e.firstChild) e.firstChild.data = text;
+  else e.textContent = text;
+}
 
 export class Bursts {
   constructor(strip, state, closed) {
@@ -60,7 +68,7 @@ export class Bursts {
   // why is the reason for which a burst was closed between two looks.
   why(before, w) {
     const grown = before ? Object.keys(w.closed).filter(r => w.closed[r] > (before.closed[r] || 0)) : [];
-    return grown[0] || "closed";
+    return grown[0] || unseen;
   }
 
   words(w) {
@@ -71,14 +79,15 @@ export class Bursts {
       text = `${w.gate === "open" ? "Open" : "Tripped, to be extended no more"} for ${time(w.at - w.opened)}; ` +
         `${left > 0 ? `closes in ${time(left)} unless more comes` : "about to close"}; ${bytes(w.bytes)}, of which ${bytes(w.covered)} vetted.`;
     } else if (burst) {
-      text = `Idle. The last burst ${burst.last > burst.opened ? "took " + time(burst.last - burst.opened) : "was a single read"} and was closed: ${label(burst.reason)}.`;
+      text = `Idle. The last burst ${burst.last > burst.opened ? "took " + time(burst.last - burst.opened) : "was a single read"} and ${burst.reason === unseen ? "ended " + unseen : "was closed: " + label(burst.reason)}.`;
     }
     const fetches = w.fetches ? ` ${w.fetches} ${w.fetches === 1 ? "fetch" : "fetches"} outstanding.` : "";
-    this.state.textContent = text + fetches;
+    write(this.state, text + fetches);
     const closed = Object.entries(w.closed).filter(([, n]) => n > 0).map(([r, n]) => `${label(r)} ${n}`);
-    this.closed.textContent = (closed.length ? `Closed by: ${closed.join(", ")}. ` : "") +
-      `Silence: ours ${time(w.ours)}, the peer's ${time(w.peers)}. Cookies unanswered: ${w.outstanding}${w.front ? `, the oldest for ${time(w.front)}` : ""}.`;
-    this.canvas.setAttribute("aria-label", `The burst windows of the last ${span} seconds. ${text}`);
+    write(this.closed, (closed.length ? `Closed by: ${closed.join(", ")}. ` : "") +
+      `Silence: ours ${time(w.ours)}, the peer's ${time(w.peers)}. Cookies unanswered: ${w.outstanding}${w.front ? `, the oldest for ${time(w.front)}` : ""}.`);
+    const said = `The burst windows of the last ${span} seconds. ${text}`;
+    if (this.canvas.getAttribute("aria-label") !== said) this.canvas.setAttribute("aria-label", said);
   }
 
   draw() {
@@ -122,7 +131,7 @@ export class Bursts {
       c.fillStyle = colour("--soft");
       c.fillRect(right, 12, 1.5, 30);
     }
-    if (right - left > 44 && b.reason) {
+    if (right - left > 44 && b.reason && b.reason !== unseen) {
       c.fillStyle = colour("--soft");
       c.textAlign = "right";
       c.fillText(label(b.reason), right, 10);

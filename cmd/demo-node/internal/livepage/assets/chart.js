@@ -37,6 +37,7 @@ export class Chart {
     this.box.className = "plot";
     this.box.setAttribute("role", "img");
     this.title = title;
+    this.figure = figure;
     figure.append(caption, this.box);
     parent.append(figure);
     this.draw();
@@ -80,7 +81,12 @@ export class Chart {
       if (this.keys[i].textContent !== text) this.keys[i].textContent = text;
       return text;
     });
-    this.box.setAttribute("aria-label", `${this.title}: ${words.join(", ")}`);
+    const said = `${this.title}: ${words.join(", ")}`;
+    if (this.box.getAttribute("aria-label") !== said) this.box.setAttribute("aria-label", said);
+  }
+
+  hide(hidden) {
+    if (this.figure.hidden !== hidden) this.figure.hidden = hidden;
   }
 
   close() {

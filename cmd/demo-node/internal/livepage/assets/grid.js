@@ -12,7 +12,7 @@ const columns = [
   ["rate", "Rate", p => rate(p.rate)],
   ["coverage", "Coverage", p => bytes(p.coverage)],
   ["expected", "Expected", p => time(p.expected)],
-  ["last", "Predicted \u2192 actual", p => p.last && p.last.claim ? time(p.last.claim) + " \u2192 " + time(p.last.actual) : dash],
+  ["last", "Predicted \u2192 actual", p => p.claim ? time(p.claim) + " \u2192 " + time(p.actual) : dash],
   ["gate", "Window", p => p.gate === "idle" ? "idle" : p.gate + (p.closes > 0 ? ", " + time(p.closes) : "")],
   ["verdict", "Verdict", p => standing(p)],
   ["reason", "Reason", p => p.reason || dash],
@@ -46,11 +46,17 @@ const element = (role, className) => {
   return e;
 };
 
+// set sets an attribute that has another value.
+function set(e, name, value) {
+  value = String(value);
+  if (e.getAttribute(name) !== value) e.setAttribute(name, value);
+}
+
 export class Grid {
   constructor(root, open) {
     this.root = root;
     this.openPeer = open;
-    this.peers = []; // {row, rank}
+    this.peers = []; // places in the table, in the order to show
     this.places = new Map(); // name to place in peers
     this.shown = new Map(); // name to element
     this.free = [];
@@ -100,11 +106,13 @@ export class Grid {
     });
   }
 
-  // show takes peers in, in the order to show. Call it from an animation frame.
-  show(peers) {
+  // show takes in those peers of a table that stand at some places of it, in the
+  // order to show. Call it from an animation frame.
+  show(table, peers) {
+    this.table = table;
     this.peers = peers;
-    this.places = new Map(peers.map((p, i) => [p.row.peer, i]));
-    this.root.setAttribute("aria-rowcount", peers.length + 1);
+    this.places = new Map(peers.map((place, i) => [table.name(place), i]));
+    set(this.root, "aria-rowcount", peers.length + 1);
     if (this.active && !this.places.has(this.active)) this.active = null;
     this.draw(!still.matches && peers.length <= mostMoving);
   }
@@ -120,22 +128,23 @@ export class Grid {
       if (i === undefined || i < from || i >= to) this.release(name, e);
     }
     for (let i = from; i < to; i++) this.put(i, moving);
+    // Those that went out of sight as others came into it never were hidden between.
+    for (const e of this.free) if (!e.hidden) e.hidden = true;
     this.mark();
   }
 
   release(name, e) {
     this.shown.delete(name);
-    e.hidden = true;
     e.place = -1;
     this.free.push(e);
   }
 
   put(i, moving) {
-    const p = this.peers[i], name = p.row.peer;
+    const place = this.peers[i], name = this.table.name(place);
     let e = this.shown.get(name);
     if (!e) {
       e = this.free.pop() || this.make();
-      e.hidden = false;
+      if (e.hidden) e.hidden = false;
       e.peer = name;
       this.shown.set(name, e);
     }
@@ -144,9 +153,13 @@ export class Grid {
       if (moving && e.place >= 0) e.animate([{ transform: e.style.transform }, { transform: to }], { duration: 200, easing: "ease-out" });
       e.style.transform = to;
       e.place = i;
-      e.setAttribute("aria-rowindex", i + 2);
+      set(e, "aria-rowindex", i + 2);
     }
-    this.fill(e, p);
+    // Scrolling changes nothing of who stays in sight.
+    if (e.filled === this.table && e.filledPlace === place) return;
+    e.filled = this.table;
+    e.filledPlace = place;
+    this.fill(e, this.table.row(place), place + 1);
   }
 
   make() {
@@ -154,31 +167,35 @@ export class Grid {
     e.id = "row-" + this.made++;
     e.place = -1;
     e.texts = [];
-    for (const [name] of columns) e.append(element("gridcell", name));
+    e.cells = columns.map(([name]) => { // their text nodes, which change in place
+      const cell = element("gridcell", name), text = document.createTextNode("");
+      cell.append(text);
+      e.append(cell);
+      return text;
+    });
     this.body.append(e);
     return e;
   }
 
-  fill(e, p) {
+  fill(e, p, rank) {
     columns.forEach(([, , text], i) => {
-      const now = text(p.row, p.rank);
+      const now = text(p, rank);
       if (e.texts[i] === now) return;
       e.texts[i] = now;
-      e.children[i].textContent = now;
+      e.cells[i].data = now;
     });
-    const now = tone(p.row);
-    if (e.dataset.tone !== now) e.dataset.tone = now;
-    if (e.dataset.gate !== p.row.gate) e.dataset.gate = p.row.gate;
+    set(e, "data-tone", tone(p));
+    set(e, "data-gate", p.gate);
   }
 
   // mark shows where one is, and what is open.
   mark() {
     for (const [name, e] of this.shown) {
-      e.classList.toggle("active", name === this.active);
-      e.setAttribute("aria-selected", name === this.opened);
+      if (e.classList.contains("active") !== (name === this.active)) e.classList.toggle("active");
+      set(e, "aria-selected", name === this.opened);
     }
     const e = this.shown.get(this.active);
-    if (e) this.root.setAttribute("aria-activedescendant", e.id);
+    if (e) set(this.root, "aria-activedescendant", e.id);
     else this.root.removeAttribute("aria-activedescendant");
   }
 
@@ -190,7 +207,7 @@ export class Grid {
   go(i) {
     if (!this.peers.length) return;
     i = Math.max(0, Math.min(this.peers.length - 1, i));
-    this.active = this.peers[i].row.peer;
+    this.active = this.table.name(this.peers[i]);
     const head = this.head.offsetHeight, view = this.root.clientHeight - head, top = i * this.height;
     if (top < this.root.scrollTop) this.root.scrollTop = top;
     else if (top + this.height > this.root.scrollTop + view) this.root.scrollTop = top + this.height - view;
@@ -199,7 +216,7 @@ export class Grid {
 
   focused() {
     if (!this.active && this.peers.length) {
-      this.active = this.peers[Math.min(this.peers.length - 1, Math.ceil(this.root.scrollTop / this.height))].row.peer;
+      this.active = this.table.name(this.peers[Math.min(this.peers.length - 1, Math.ceil(this.root.scrollTop / this.height))]);
       this.mark();
     }
   }

@@ -5,13 +5,14 @@ import { Audit } from "./audit.js";
 import { Grid } from "./grid.js";
 import { Panel } from "./peer.js";
 import { Stream } from "./stream.js";
+import { Table } from "./table.js";
 import { bytes, count, label, time } from "./units.js";
 
 const byId = id => document.getElementById(id);
 const narrow = matchMedia("(max-width: 899px)");
 
 const panel = new Panel(), audit = new Audit(), grid = new Grid(byId("grid"), open);
-let frame = null, due = 0, told = -1, spoken = 0;
+let frame = null, table = null, due = 0, told = -1, spoken = 0;
 
 function open(name) {
   panel.open(name);
@@ -50,17 +51,18 @@ function schedule() {
 function draw() {
   if (!frame) return;
   const sought = byId("find").value.trim().toLowerCase();
-  const peers = [];
-  let opened;
-  frame.peers.forEach((row, i) => {
-    const peer = { row, rank: i + 1 };
-    if (row.peer === panel.name) opened = peer;
-    if (!sought || `${row.peer} ${row.group || ""} ${label(row.verdict)}`.toLowerCase().includes(sought)) peers.push(peer);
-  });
-  grid.show(peers);
-  panel.show(opened?.row, opened?.rank, frame);
-  summary(frame, peers.length);
-  audit.show(frame);
+  const places = [];
+  let rank = 0;
+  for (let i = 0; i < table.length; i++) {
+    const name = table.name(i);
+    if (name === panel.name) rank = i + 1;
+    if (!sought || `${name} ${table.group(i)} ${label(table.verdict(i))}`.toLowerCase().includes(sought)) places.push(i);
+  }
+  document.body.classList.toggle("unranked", !frame.ranked);
+  grid.show(table, places);
+  panel.show(rank, frame, rank ? table.row(rank - 1) : null);
+  summary(frame, places.length);
+  audit.show(frame, table);
   events(frame.events);
 }
 
@@ -72,7 +74,7 @@ function write(id, text) {
 
 function summary(f, shown) {
   const n = f.node;
-  write("ranking-title", (f.ranked ? `Peers, by ${bytes(f.size)}` : "Peers, by rate") + (shown < f.peers.length ? `: ${shown} of ${f.peers.length}` : ""));
+  write("ranking-title", (f.ranked ? `Peers, by ${bytes(f.size)}` : "Peers, by rate") + (shown < table.length ? `: ${shown} of ${table.length}` : ""));
   write("summary", `${count(n.peers)} ${n.peers === 1 ? "peer" : "peers"}` + (f.ranked
     ? ` in ${count(n.groups)} groups, ${count(n.demoted)} demoted; ${count(n.completions)} fetches completed, ${count(n.failures)} failed, ${count(n.hedges)} hedged` + (n.ours ? `; ${time(n.ours)} of our own doing` : "")
     : ""));
@@ -111,6 +113,7 @@ narrow.addEventListener("change", cover);
 new Stream("/live/frames", {
   frame: f => {
     frame = f;
+    table = new Table(f.peers);
     schedule();
   },
 }, state => {

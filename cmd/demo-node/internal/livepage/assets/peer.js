@@ -4,12 +4,19 @@ import { mostResidual } from "./audit.js";
 import { Bursts } from "./bursts.js";
 import { Chart } from "./chart.js";
 import { standing, tone } from "./grid.js";
+import { later } from "./later.js";
 import { Stream } from "./stream.js";
 import { bytes, count, dash, label, rate, share, time, times } from "./units.js";
 
 const most = 300; // points, one a second, as the node keeps them
 
 const byId = id => document.getElementById(id);
+
+// drawn is what of the past each chart shows.
+const drawn = { rtt: ["p95", "base"], rate: ["rate"], took: ["expected", "claim", "actual"], residual: ["threshold", "residual"] };
+
+// key is a title without what changes in it.
+const key = title => title.replace(/ for .*/, "");
 
 export class Panel {
   constructor() {
@@ -23,7 +30,7 @@ export class Panel {
     this.name = name;
     byId("peer-name").textContent = name;
     this.root.hidden = false;
-    this.past = null;
+    this.past = this.row = this.window = this.frame = null;
     const charts = byId("peer-charts");
     this.charts = {
       rtt: new Chart(charts, "Round trip", [{ name: "p95", colour: "--plot-2" }, { name: "base", colour: "--plot-1" }], time),
@@ -34,6 +41,10 @@ export class Panel {
     this.stream = new Stream("/live/peer?name=" + encodeURIComponent(name), {
       history: past => this.setPast(past),
       point: past => this.addPoints(past),
+      row: row => {
+        this.row = row;
+        this.schedule();
+      },
       window: w => {
         this.window = w;
         this.schedule();
@@ -47,6 +58,7 @@ export class Panel {
     this.stream.close();
     this.stream = null;
     for (const chart of Object.values(this.charts)) chart.close();
+    this.charts = null;
     byId("peer-charts").replaceChildren();
     this.bursts.reset();
     this.window = null;
@@ -54,12 +66,14 @@ export class Panel {
     this.name = null;
   }
 
-  // schedule draws the newest window once a frame, and none while nobody looks.
+  // schedule draws the newest window and figures once a frame, and none while nobody
+  // looks.
   schedule() {
     if (this.due) return;
     this.due = requestAnimationFrame(() => {
       this.due = 0;
       if (this.stream && this.window) this.bursts.take(this.window);
+      this.fill();
     });
   }
 
@@ -80,38 +94,53 @@ export class Panel {
   }
 
   draw() {
-    const p = this.past, now = p.at.at(-1) ?? 0;
-    this.charts.rtt.set(p.at, [p.p95, p.base], now);
-    this.charts.rate.set(p.at, [p.rate], now);
-    this.charts.took.set(p.at, [p.expected, p.claim, p.actual], now);
-    this.charts.residual.set(p.at, [p.threshold, p.residual], now);
+    for (const [name, columns] of Object.entries(drawn)) {
+      later(name, () => {
+        if (!this.charts) return;
+        const p = this.past;
+        this.charts[name].set(p.at, columns.map(column => p[column]), p.at.at(-1) ?? 0);
+      });
+    }
   }
 
-  // show takes in the peer's row, undefined if it has left.
-  show(row, rank, frame) {
+  // show takes in the newest frame, in which the peer has a rank, 0 if it has left,
+  // and what the list shows of it.
+  show(rank, frame, listed) {
     if (!this.name) return;
+    this.rank = rank;
+    this.frame = frame;
+    this.listed = listed;
+    for (const name of ["took", "residual"]) this.charts[name].hide(!frame.ranked);
+    this.fill();
+  }
+
+  // fill writes what is known of the peer.
+  fill() {
+    const { row, rank, frame, listed } = this;
+    if (!this.name || !frame) return;
     const verdict = byId("peer-verdict");
-    if (!row) {
-      verdict.textContent = "This peer has left.";
-      return;
+    let text = "This peer has left.";
+    if (rank) {
+      verdict.dataset.tone = tone(listed);
+      text = (frame.ranked ? standing(listed) + ": " + (listed.reason || dash) : "Not ranked: nothing chooses among the peers here") + ".";
     }
-    verdict.dataset.tone = tone(row);
-    const text = (frame.ranked ? standing(row) + ": " + (row.reason || dash) : "Not ranked: nothing chooses among the peers here") + ".";
     if (verdict.textContent !== text) verdict.textContent = text;
-    for (const [title, value] of this.figures(row, rank, frame)) this.figure(title, value);
+    byId("peer-figures").hidden = !row; // until the peer's own stream has brought them
+    if (!rank || !row) return;
+    const figures = this.figures(row, rank, frame), titles = new Set(figures.map(([title]) => key(title)));
+    for (const [title, value] of figures) this.figure(title, value);
+    for (const [title, [dt]] of this.values) if (dt.parentNode.hidden === titles.has(title)) dt.parentNode.hidden = !titles.has(title);
   }
 
   figures(row, rank, frame) {
     const all = [
-      ["Rank", frame.ranked ? String(rank) : dash],
-      ["Group", row.group || dash],
       ["Round trip", `${time(row.base)}, p95 ${time(row.p95)}`],
       ["Rate", rate(row.rate) + (row.error ? ` \u00b1 ${share(row.error)}` : "")],
       ["Coverage", bytes(row.coverage)],
     ];
     if (!frame.ranked) return all;
     const l = row.last;
-    return all.concat([
+    return [["Rank", String(rank)], ["Group", row.group || dash], ...all,
       [`Expected for ${bytes(frame.size)}`, `${time(row.expected)}, ${share(row.measured || 0)} measured`],
       ["Its own rate claims", time(row.claim)],
       ["Calibration, penalty", `${times(row.calibration)}, ${times(row.penalty)}`],
@@ -119,16 +148,15 @@ export class Panel {
       ["Residual, threshold", l && l.threshold ? `${share(l.residual)}, ${share(l.threshold)} (${label(l.outcome)})` : l ? label(l.outcome) : dash],
       ["Fetches", `${count(row.completions)} completed, ${count(row.failures)} failed, ${count(row.picked)} picked`],
       ["Delivered", bytes(row.bytes)],
-    ]);
+    ];
   }
 
   // figure sets one of the list. A title that changes with the size stays in place.
   figure(title, value) {
-    const key = title.replace(/ for .*/, "");
-    let pair = this.values.get(key);
+    let pair = this.values.get(key(title));
     if (!pair) {
       pair = [document.createElement("dt"), document.createElement("dd")];
-      this.values.set(key, pair);
+      this.values.set(key(title), pair);
       const group = document.createElement("div");
       group.append(...pair);
       byId("peer-figures").append(group);
