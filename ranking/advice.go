@@ -134,17 +134,23 @@ func (f *Fetch) stallAfter() time.Duration {
 
 // hard says whether the fetch has blown its hard timeout. One that is more than half done by its
 // progress has not: expectations of a stranger may be off by as much.
-func (f *Fetch) hard(now time.Duration) bool {
+func (f *Fetch) hard(now time.Duration, reading *burst.Reading) bool {
 	at := now
 	if f.received {
 		at = f.receivedAt
 	}
-	took := at - f.began
+	took := f.took(at, reading)
 	if took <= max(f.r.cfg.HardTimeout, duration(hopelessAfter*f.expected())) {
 		return false
 	}
 	left := f.left(at)
-	return left == 0 || left > took || at-f.lastAt >= f.stallAfter()
+	return left == 0 || left > took || f.silence(at) >= f.stallAfter()
+}
+
+// took is how long the fetch has taken so far, but for what was ours.
+func (f *Fetch) took(at time.Duration, reading *burst.Reading) time.Duration {
+	all, ours := f.elapsedAt(f.seen(at), reading)
+	return all - ours
 }
 
 // Advice says what to do about the fetch. Ask anew after Again, whether or not something came: only who
@@ -152,29 +158,23 @@ func (f *Fetch) hard(now time.Duration) bool {
 // convicted of withholding for a stall.
 func (f *Fetch) Advice(now time.Duration) Advice {
 	r := f.r
-	r.mu.Lock()
-	look := !f.ended && !f.received && now-f.lastAt >= f.quietAfter()
-	r.mu.Unlock()
-	var reading burst.Reading
-	if look {
-		reading = f.conn.meter.Reading()
-	}
+	reading := f.conn.meter.Reading()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.ended || f.received {
 		return Advice{Kind: Wait, Again: adviceMost}
 	}
 	r.now = now
-	if silence := now - f.lastAt; look && silence > 0 {
+	if silence := f.silence(now); silence >= f.quietAfter() {
 		f.quiet.look(silence, reading)
 	}
-	return r.advise(now, f)
+	return r.advise(now, f, &reading)
 }
 
-func (r *Ranker) advise(now time.Duration, f *Fetch) Advice {
-	a := Advice{Kind: Wait, Again: f.again(now)}
+func (r *Ranker) advise(now time.Duration, f *Fetch, reading *burst.Reading) Advice {
+	a := Advice{Kind: Wait, Again: f.again(now, reading)}
 	a.Left = f.left(now)
-	a.Trouble = f.trouble(now, a.Left)
+	a.Trouble = f.trouble(now, a.Left, reading)
 	f.troubled = a.Trouble
 	switch a.Trouble {
 	case NoTrouble:
@@ -210,17 +210,19 @@ func (r *Ranker) advise(now time.Duration, f *Fetch) Advice {
 	return a
 }
 
-// trouble says what is wrong with the fetch, the worst first.
-func (f *Fetch) trouble(now, left time.Duration) Trouble {
-	took := now - f.began
-	rate, span := f.pace.rate(now, f.got)
+// trouble says what is wrong with the fetch, the worst first. Nothing is while we read none of it.
+func (f *Fetch) trouble(now, left time.Duration, reading *burst.Reading) Trouble {
+	took := f.took(now, reading)
+	rate, span := f.pace.rate(f.seen(now), f.got)
 	expected := f.expected()
 	switch {
 	case f.job.delivered && !f.spare():
 		return Delivered
-	case f.hard(now):
+	case f.pause.length(now) >= pauseLeast:
+		return NoTrouble
+	case f.hard(now, reading):
 		return Hopeless
-	case now-f.lastAt >= f.stallAfter():
+	case f.silence(now) >= f.stallAfter():
 		return Stalled
 	case f.first && span >= 2*paceSpan && rate < collapsedTo*float64(f.pick.bytes)/expected:
 		return Collapsed
@@ -238,6 +240,7 @@ func (f *Fetch) left(now time.Duration) time.Duration {
 	if rest <= 0 || f.pick.bytes <= 0 {
 		return 0
 	}
+	now = f.seen(now)
 	if rate, span := f.pace.rate(now, f.got); f.first && span >= paceSpan {
 		if rate <= 0 {
 			return duration(1e12)
@@ -248,10 +251,11 @@ func (f *Fetch) left(now time.Duration) time.Duration {
 }
 
 // again is when the next thing could be wrong.
-func (f *Fetch) again(now time.Duration) time.Duration {
+func (f *Fetch) again(now time.Duration, reading *burst.Reading) time.Duration {
 	next := adviceMost
+	_, ours := f.elapsedAt(now, reading)
 	for _, at := range []time.Duration{
-		f.lastAt + f.quietAfter(), f.lastAt + f.stallAfter(), f.began + duration(lateAfter*f.expected()),
+		f.lastAt + f.quietAfter(), f.lastAt + f.stallAfter(), f.began + ours + duration(lateAfter*f.expected()),
 	} {
 		if at > now {
 			next = min(next, at-now)
@@ -267,7 +271,7 @@ func (r *Ranker) hedgeFor(now time.Duration, f *Fetch, was Advice) (Pick, bool) 
 	exclude := slices.Clone(j.plan.exclude)
 	for _, g := range j.fetches {
 		exclude = append(exclude, g.pick.Peer)
-		if g != f && !g.ended && !g.spare() && now-g.lastAt < g.stallAfter() { // one that has stalled too is no help
+		if g != f && !g.ended && !g.spare() && g.silence(now) < g.stallAfter() { // one that has stalled too is no help
 			live++
 		}
 	}
@@ -329,7 +333,7 @@ func (r *Ranker) mayReset(now time.Duration, f *Fetch) bool {
 		return false
 	}
 	for _, g := range f.peer.active {
-		if g != f && g.conn == f.conn && now-g.lastAt < g.stallAfter() {
+		if g != f && g.conn == f.conn && g.silence(now) < g.stallAfter() {
 			return false
 		}
 	}

@@ -30,18 +30,23 @@ const (
 	clearAfter = time.Hour
 )
 
-// elapsed is how long the fetch took, and how much of it was ours. Waiting for our credit that our
-// window makes unavoidable is neither: the prediction has it, and users wait for it.
+// elapsed is how long the fetch took, and how much of it was ours.
 func (f *Fetch) elapsed(reading *burst.Reading) (all, ours time.Duration) {
-	all = f.receivedAt - f.began
+	return f.elapsedAt(f.receivedAt, reading)
+}
+
+// elapsedAt is the same until an instant. Waiting for our credit that our window makes unavoidable is
+// not ours: the prediction has it, and users wait for it. What the meter saw of us and what the pauses
+// were are the same silences for the most part, so the more counts.
+func (f *Fetch) elapsedAt(at time.Duration, reading *burst.Reading) (all, ours time.Duration) {
+	all = max(at-f.began, 0)
 	ours = min(max(reading.Ours-f.startOurs, 0), all)
-	if ours == 0 || f.pick.path.StreamWindow <= 0 {
-		return all, ours
+	if ours > 0 && f.pick.path.StreamWindow > 0 {
+		if p := Predict(max(f.got, 1), f.pick.path); p.CreditLimited {
+			ours = max(ours-p.Ramp, 0)
+		}
 	}
-	if p := Predict(max(f.got, 1), f.pick.path); p.CreditLimited {
-		ours = max(ours-p.Ramp, 0)
-	}
-	return all, ours
+	return all, min(max(ours, f.pause.ours), all)
 }
 
 // claimOf is the claim, for the bytes that really came and with our own contention: what we had
@@ -80,17 +85,17 @@ func (f *Fetch) late(now time.Duration, reading *burst.Reading) bool {
 	if f.received {
 		at = f.receivedAt
 	}
-	_, ours := f.elapsed(reading)
-	took, expected := (at - f.began - ours).Seconds(), f.expected()
+	all, ours := f.elapsedAt(f.seen(at), reading)
+	took, expected := (all - ours).Seconds(), f.expected()
 	behind := took > behindAt*expected && float64(f.got) < behindGot*float64(f.pick.bytes)
-	return behind || took > lateAfter*expected || at-f.lastAt-ours > f.stallAfter()
+	return behind || took > lateAfter*expected || f.silence(at)-ours > f.stallAfter()
 }
 
 // record is the fetch as the audit wants it.
 func (r *Ranker) record(now time.Duration, f *Fetch, reading *burst.Reading, failed bool) audit.Record {
 	claim, all := f.claimOf()
 	actual, ours := f.elapsed(reading)
-	f.quiet.over(f.receivedAt-f.lastAt, f.quietAfter(), f.first && failed)
+	f.quiet.over(f.silence(f.receivedAt), f.quietAfter(), f.first && failed)
 	stalled, echoes := f.quiet.report()
 	rec := audit.Record{
 		Peer: f.peer.id, Group: string(f.peer.group.name),
@@ -291,7 +296,7 @@ func (r *Ranker) fail(now time.Duration, f *Fetch, reading *burst.Reading, how s
 	if f.job.plan.Critical {
 		r.tell(now, CriticalMissed, p, f.job.plan.Datum, how)
 	}
-	if f.hard(now) {
+	if f.hard(now, reading) {
 		r.dropNow(now, f, how)
 	}
 	if _, held := r.us.held(now); held && excuse >= byTrouble || seen.outcome == audit.Void && excuse >= byOurTime {

@@ -32,6 +32,7 @@ type Fetch struct {
 	halfGot                            int64
 	quiet                              quiet
 	pace                               pace
+	pause                              pause
 	reserved                           reservation
 	holdsReserve                       bool
 	dropTold, won                      bool
@@ -234,7 +235,9 @@ func (f *Fetch) Progress(now time.Duration, bytes int) {
 	if f.ended || f.received || bytes <= 0 {
 		return
 	}
-	f.quiet.over(now-f.lastAt, f.quietAfter(), f.first)
+	paused, lost := f.pause.read(now)
+	f.quiet.over(now-f.lastAt-paused, f.quietAfter(), f.first)
+	f.skip(lost)
 	f.firstByte(now)
 	n := int64(bytes)
 	f.got += n
@@ -248,6 +251,14 @@ func (f *Fetch) Progress(now time.Duration, bytes int) {
 	if r.link.add(now, n, r.cfg.DownloadLimit) {
 		r.us.evidence(now, ownLink)
 		r.noteHold(now)
+	}
+}
+
+// skip leaves time that was lost by us out of how fast it goes.
+func (f *Fetch) skip(lost time.Duration) {
+	f.pace.skip(lost)
+	if f.halfAt > 0 {
+		f.halfAt += lost
 	}
 }
 
@@ -331,6 +342,7 @@ func (f *Fetch) finish(now time.Duration, conclude func(*Ranker, *burst.Reading)
 		return f.peer.verdict
 	}
 	f.ended, f.final = true, reading
+	f.pause.cut(f.receivedAt, reading.Silence)
 	r.now = now
 	if r.conns[f.conn.id] == f.conn {
 		r.take(now, f.conn, &f.final)

@@ -79,6 +79,12 @@ func (p *pace) add(now time.Duration, got int64) {
 	}
 }
 
+// skip leaves time out that has passed.
+func (p *pace) skip(d time.Duration) {
+	p.from += d
+	p.at += d
+}
+
 // rate is in B/s, and over how long it was measured.
 func (p *pace) rate(now time.Duration, got int64) (float64, time.Duration) {
 	span := now - p.from

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// Reader reads a reply and tells its fetch what happens: the first byte, every read, the end, an
-// error. It is what [Fetch.Reader] returns. Like most readers it is for one goroutine at a time.
+// Reader reads a reply and tells its fetch what happens: the first byte, every read, the pauses between
+// reads, the end, an error. It is what [Fetch.Reader] returns. Like most readers it is for one goroutine at a time.
 type Reader struct {
 	fetch *Fetch
 	src   io.Reader
 	clock func() time.Duration
 	left  int64 // bytes of the range asked for; -1 to the end
+	read  bool  // not for the first time
 	done  bool  // the end was told
 }
 
@@ -35,6 +36,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if r.left > 0 && int64(len(p)) > r.left {
 		p = p[:r.left]
 	}
+	r.resume()
 	n, err := r.src.Read(p)
 	now := r.clock()
 	if n > 0 {
@@ -44,7 +46,16 @@ func (r *Reader) Read(p []byte) (int, error) {
 		}
 	}
 	r.note(now, err)
+	r.fetch.Pause(now)
+	r.read = true
 	return n, err
+}
+
+// resume ends the pause since the last read, whose bytes the host was busy with.
+func (r *Reader) resume() {
+	if r.read {
+		r.fetch.Resume(r.clock())
+	}
 }
 
 // note tells the end, once.

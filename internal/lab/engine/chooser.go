@@ -40,6 +40,8 @@ type Transfer interface {
 	Pick() ranking.Pick
 	Add(now time.Duration, p ranking.Pick) (Transfer, error)
 	Progress(now time.Duration, bytes int)
+	Pause(now time.Duration)
+	Resume(now time.Duration)
 	Received(now time.Duration)
 	Done(now time.Duration, size int64) audit.Verdict
 	Fail(now time.Duration, how ranking.Failure) audit.Verdict

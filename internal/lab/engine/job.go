@@ -215,7 +215,7 @@ func (j *job) advise() time.Duration {
 			continue
 		}
 		now := j.w.now()
-		silent, took := now-time.Duration(t.last.Load()), now-t.began
+		silent, took := t.silent(now), now-t.began
 		if silent > time.Duration(j.w.s.Workload.Timeout) || took > time.Duration(j.w.s.Workload.Limit) {
 			t.end(errTimeout)
 			continue

@@ -183,6 +183,10 @@ func (t *simpleTransfer) Progress(now time.Duration, bytes int) {
 	}
 }
 
+func (t *simpleTransfer) Pause(time.Duration) {}
+
+func (t *simpleTransfer) Resume(time.Duration) {}
+
 func (t *simpleTransfer) Received(time.Duration) {}
 
 func (t *simpleTransfer) Done(now time.Duration, _ int64) audit.Verdict {

@@ -42,7 +42,10 @@ type transfer struct {
 	cause  atomic.Pointer[error] // why we end it
 	got    atomic.Int64
 	last   atomic.Int64 // instant of the last byte
-	wrong  atomic.Bool
+	// Reading is put off while we deal with what came, the last time until resumed.
+	paused  atomic.Bool
+	resumed atomic.Int64
+	wrong   atomic.Bool
 
 	ended chan struct{}
 	err   error // set before ended is closed
@@ -97,7 +100,7 @@ func (t *transfer) body(st *yamux.Stream) error {
 		now := t.w.now()
 		if n > 0 && t.cause.Load() == nil {
 			t.arrived(now, buf[:n])
-			t.w.digest(n)
+			t.digest(now, n)
 		}
 		switch {
 		case t.got.Load() == want:
@@ -108,6 +111,25 @@ func (t *transfer) body(st *yamux.Stream) error {
 		}
 	}
 	return nil
+}
+
+// digest deals with what has been read, and reads no more meanwhile.
+func (t *transfer) digest(now time.Duration, bytes int) {
+	t.paused.Store(true)
+	t.t.Pause(now)
+	t.w.digest(bytes)
+	now = t.w.now()
+	t.t.Resume(now)
+	t.resumed.Store(int64(now))
+	t.paused.Store(false)
+}
+
+// silent is how long it has waited for the next byte.
+func (t *transfer) silent(now time.Duration) time.Duration {
+	if t.paused.Load() {
+		return 0
+	}
+	return now - time.Duration(max(t.last.Load(), t.resumed.Load()))
 }
 
 // want is how many bytes it is to bring.
