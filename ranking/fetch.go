@@ -273,6 +273,11 @@ func (f *Fetch) release(n int64) {
 // Received says that the last byte has been read. The clocks stop; checking and storing are our own
 // time. Done, Fail or Abort must follow.
 func (f *Fetch) Received(now time.Duration) {
+	f.r.mu.Lock()
+	if !f.pause.on {
+		f.pause.read(now) // the end, if nothing else, had waited
+	}
+	f.r.mu.Unlock()
 	if end := f.stop(now); end != nil {
 		end()
 	}

@@ -32,7 +32,7 @@ func (f *Fetch) Pause(now time.Duration) {
 	f.r.mu.Lock()
 	defer f.r.mu.Unlock()
 	if !f.ended && !f.received && !f.pause.on {
-		f.pause.on, f.pause.began = true, max(now, f.lastAt)
+		f.pause.on, f.pause.fresh, f.pause.began = true, false, max(now, f.lastAt)
 	}
 }
 
