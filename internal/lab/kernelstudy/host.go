@@ -110,18 +110,22 @@ func (h *Host) Fetch(q ranking.Query) (o Outcome, err error) {
 	if s == nil {
 		return o, errGone
 	}
-	st, err := s.OpenStream()
+	f, err := h.Ranker.Begin(h.Now(), plan)
 	if err != nil {
 		return o, err
+	}
+	st, err := s.OpenStream()
+	if err != nil { // a session that has died would else be chosen again and again
+		o.Verdict = f.Fail(h.Now(), ranking.Disconnected)
+		if s.IsClosed() {
+			h.Leave(plan.Primary.Conn)
+		}
+		return o, fmt.Errorf("%s: %w", o.Peer, err)
 	}
 	defer st.Close()
 	began := time.Now()
 	if h.Limit > 0 {
 		_ = st.SetDeadline(began.Add(h.Limit))
-	}
-	f, err := h.Ranker.Begin(h.Now(), plan)
-	if err != nil {
-		return o, err
 	}
 	err = follow(h, f, st, q.Size)
 	o.Took = time.Since(began)
