@@ -19,6 +19,7 @@ type Reading struct {
 	Silence time.Duration // since the last payload
 	EchoAge time.Duration // since the newest cookie that was echoed was sent: small while the path and the peer's process live
 	Ours    time.Duration // silence inside bursts and fetches that was our own doing, summed since the connection began
+	Credit  time.Duration // the part of Ours for want of our credit
 	Peers   time.Duration // and the peer's
 
 	Issued, Skipped, Forged uint64 // cookies sent, given up unanswered, and answers never asked for

@@ -24,6 +24,7 @@ func (m *Meter) Reading() burst.Reading {
 		Estimation:   s.Estimate,
 		EchoAge:      s.EchoAge,
 		Ours:         s.Burst.Ours,
+		Credit:       s.Gaps.Credit,
 		Peers:        s.Burst.Peers,
 		Issued:       s.Cookies.Issued,
 		Skipped:      s.Cookies.Skipped,

@@ -43,10 +43,15 @@ func (f *Fetch) elapsedAt(at time.Duration, reading *burst.Reading) (all, ours t
 	ours = min(max(reading.Ours-f.startOurs, 0), all)
 	if ours > 0 && f.pick.path.StreamWindow > 0 {
 		if p := Predict(max(f.got, 1), f.pick.path); p.CreditLimited {
-			ours = max(ours-p.Ramp, 0)
+			ours = max(ours-min(p.Ramp, f.waited(reading)), 0)
 		}
 	}
 	return all, min(max(ours, f.pause.ours), all)
+}
+
+// waited is how long the peer has waited for our credit.
+func (f *Fetch) waited(reading *burst.Reading) time.Duration {
+	return max(reading.Credit-f.startCredit, 0)
 }
 
 // claimOf is the claim, for the bytes that really came and with our own contention: what we had
@@ -192,6 +197,10 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 	r.tally.Completions++
 	if f.got <= 0 {
 		return
+	}
+	if f.peer.bytes-f.servedBefore == f.got { // else others' waits would be taken for its own
+		f.conn.windowRounds = f.pick.path.RoundsAfter(f.got, f.waited(reading))
+		r.windowRounds = f.conn.windowRounds
 	}
 	took := max(actual-ours, 0)
 	slower := took.Seconds() > f.expected()

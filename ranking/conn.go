@@ -43,12 +43,13 @@ type conn struct {
 	readAt  time.Duration
 	read    bool
 
-	leastFirst  time.Duration // least time from a request to its first byte; 0 none yet
-	lastWindow  int64         // what the sender's window is believed to be
-	lastAsked   time.Duration // when the last answer was due
-	outstanding int64
-	forged      uint64 // of the reading, told to the audit already
-	skipsTold   bool
+	leastFirst   time.Duration // least time from a request to its first byte; 0 none yet
+	lastWindow   int64         // what the sender's window is believed to be
+	windowRounds float64       // see [Path.WindowRounds]
+	lastAsked    time.Duration // when the last answer was due
+	outstanding  int64
+	forged       uint64 // of the reading, told to the audit already
+	skipsTold    bool
 }
 
 // base is the least round trip that anything vouches for, so that holding echoes buys nothing.

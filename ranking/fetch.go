@@ -26,7 +26,7 @@ type Fetch struct {
 	awaited                            int64 // of it, counted in the peer's outstanding
 	all                                int64 // bytes that the claim is for: own contention is in it
 	servedBefore                       int64 // the peer's bytes when it began
-	startOurs                          time.Duration
+	startOurs, startCredit             time.Duration
 	startLoss                          uint64
 	halfAt                             time.Duration
 	halfGot                            int64
@@ -174,7 +174,7 @@ func (r *Ranker) start(now time.Duration, j *job, p Pick) (*Fetch, error) {
 	f := &Fetch{
 		r: r, job: j, peer: q, conn: c, pick: p,
 		began: now, lastAt: now, awaited: p.bytes, all: p.bytes + q.outstanding, servedBefore: q.bytes,
-		startOurs: c.reading.Ours, startLoss: c.reading.OutOfOrder,
+		startOurs: c.reading.Ours, startCredit: c.reading.Credit, startLoss: c.reading.OutOfOrder,
 		pace: pace{at: now, from: now},
 	}
 	q.outstanding += p.bytes
@@ -192,7 +192,7 @@ func (r *Ranker) open(f *Fetch) {
 	reading := f.conn.meter.Reading()
 	end := f.conn.meter.Begin()
 	r.mu.Lock()
-	f.startOurs, f.startLoss = reading.Ours, reading.OutOfOrder
+	f.startOurs, f.startCredit, f.startLoss = reading.Ours, reading.Credit, reading.OutOfOrder
 	ended := f.ended || f.received
 	f.end = end
 	r.mu.Unlock()

@@ -253,6 +253,46 @@ func TestOurOwnFreezeIsOurs(t *testing.T) {
 	}
 }
 
+// How often a window of ours waits for credit is learnt from completions, and new connections begin with
+// it. Our other troubles meanwhile teach nothing, and are not taken for it.
+func TestWaitsForOurCreditAreLearnt(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.StreamWindow = 256 << 10 })
+	a := w.add(&actor{id: "a", addr: in(1, 1), rate: 25e6, rtt: 40 * ms})
+	const size = 8e6
+	w.reads(a, 25e6, size)
+	claim := func() Prediction {
+		f := w.started(a, Query{Size: size})
+		defer f.Abort(w.now)
+		c, _ := f.claimOf()
+		return c
+	}
+	first := claim()
+	transfer := func(credit, frozen time.Duration) (ours time.Duration) {
+		f := w.started(a, Query{Size: size})
+		w.now += first.Total - first.Ramp + credit + frozen
+		f.Progress(w.now, size)
+		a.gauge.set(func(r *burst.Reading) { r.Credit += credit; r.Ours += credit + frozen })
+		f.Done(w.now, size)
+		_, ours = f.elapsed(&f.final)
+		return ours
+	}
+	if ours := transfer(2*first.Ramp, 0); ours < first.Ramp*9/10 {
+		t.Errorf("before anything is known, %v of %v are ours", ours, 2*first.Ramp)
+	}
+	transfer(2*first.Ramp, 0)
+	learnt := claim()
+	known := a.path()
+	known.StreamWindow, known.LastWindow = 256<<10, 1<<20
+	near(t, "the silences", learnt.Ramp, 2*Predict(size, known).Ramp, 0.05)
+	if ours := transfer(learnt.Ramp, 200*ms); ours < 199*ms || ours > 201*ms {
+		t.Errorf("of a freeze of 200 ms, %v is ours", ours)
+	}
+	b := w.add(&actor{id: "b", addr: in(2, 1), rate: 25e6, rtt: 40 * ms})
+	if k := w.r.conns[b.conn].windowRounds; k < 1.9 {
+		t.Errorf("a new connection begins with %v", k)
+	}
+}
+
 // ticking is a clock that advances with each look.
 func ticking(now *time.Duration, step time.Duration) func() time.Duration {
 	return func() time.Duration { *now += step; return *now }

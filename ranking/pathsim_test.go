@@ -17,11 +17,17 @@ func mbit(rate float64) burst.SecondsPerByte { return burst.SecondsPerByte(8 / (
 // credit comes back when half of it is used up, as yamux returns it; there segments divide the half
 // evenly, as frames of 16 KiB do. It knows of no rounds, silences or logarithms.
 func packets(n int64, p Path) time.Duration {
+	took, _ := segments(n, p, 1024)
+	return took
+}
+
+// segments is packets for our credit in segments of any size, and how long the sender waited for it.
+func segments(n int64, p Path, size int64) (took, waited time.Duration) {
 	oneWay, perByte := p.BaseRTT.Seconds()/2, float64(p.Rate)
 	window := float64(p.startWindow())
 	credit, half, segment := int64(math.MaxInt64), int64(0), int64(1460)
 	if p.StreamWindow > 0 {
-		credit, half, segment = p.StreamWindow, p.StreamWindow/2, 1024
+		credit, half, segment = p.StreamWindow, p.StreamWindow/2, size
 	}
 	type event struct {
 		at    float64
@@ -30,6 +36,7 @@ func packets(n int64, p Path) time.Duration {
 	var acks, grants []event
 	now, linkFree, last := oneWay, 0.0, 0.0
 	var sent, inFlight, unreturned int64
+	var wait float64
 	for sent < n {
 		size := min(segment, n-sent)
 		for float64(inFlight+size) > window {
@@ -39,6 +46,8 @@ func packets(n int64, p Path) time.Duration {
 			acks = acks[1:]
 		}
 		for credit == 0 {
+			// Silence is counted from when the link has sent all it was given.
+			wait += max(0, grants[0].at-max(now, linkFree))
 			now = max(now, grants[0].at)
 			credit += grants[0].bytes
 			grants = grants[1:]
@@ -58,5 +67,5 @@ func packets(n int64, p Path) time.Duration {
 			unreturned = 0
 		}
 	}
-	return seconds(last)
+	return seconds(last), seconds(wait)
 }

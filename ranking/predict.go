@@ -34,6 +34,11 @@ type Path struct {
 	// more under way. Not positive counts as without limit.
 	StreamWindow int64
 
+	// WindowRounds is how many round trips a full StreamWindow takes where it does not fill the path:
+	// 1 if our multiplexer's two grants a window are under way together, 2 if they take turns. Less
+	// than 1, as when unknown, counts as 1, more than 2 as 2. See [Path.RoundsAfter].
+	WindowRounds float64
+
 	// LastWindow is the congestion window the sender had when it last sent, in bytes, as far as we
 	// can tell from what it delivered (see [Path.WindowAfter]). At most an initial window, as when
 	// unknown, counts as cold.
@@ -84,7 +89,11 @@ func (p Prediction) FirstByte() time.Duration { return satAdd(p.RoundTrip, p.Wai
 //
 // For S = 0 that is K R, and R + S n once W covers the path. It is the static model of a lossless
 // slow start (Cardwell, Savage and Anderson, INFOCOM 2000). Our credit caps the windows: yamux
-// returns it when half is used up, so that a full window of V bytes costs R - S V/2 of silence.
+// returns it when half is used up, after which the other half is still to come, so that each wait for
+// it is a silence of R - S V/2. At best there is one for a window of V bytes. But a reader that is late
+// for a moment returns more than half at once, what is left is too little to be returned alone, and from
+// then on there are two: on real machines that state is soon reached and stays. The silences of a
+// window are WindowRounds times R - S V/2.
 func Predict(n int64, p Path) Prediction {
 	n = max(n, 0)
 	c := p.course()
@@ -140,6 +149,34 @@ func (p Path) WindowAfter(n int64) int64 {
 	return max(w, int64(covers))
 }
 
+// learningWindows is how many full windows a transfer must have had for what it says of WindowRounds to
+// weigh as much as all before it. More follows slower, fewer takes the jitter of a few waits for a
+// state; the state of a stream lasts for as long as it does.
+const learningWindows = 4
+
+// RoundsAfter is the WindowRounds of the next prediction, after a transfer of n bytes that waited so long
+// for our credit.
+func (p Path) RoundsAfter(n int64, credit time.Duration) float64 {
+	before := p.windowRounds()
+	p.WindowRounds = 1
+	c := p.course()
+	full := c.windows(max(n, 0)) - 1 - c.growing
+	if full <= 0 || c.fullSilence <= 0 {
+		return before
+	}
+	w := float64(full)
+	seen := Path{WindowRounds: credit.Seconds() / (w * c.fullSilence)}.windowRounds()
+	return before + (seen-before)*w/(w+learningWindows)
+}
+
+// windowRounds is WindowRounds within what there can be.
+func (p Path) windowRounds() float64 {
+	if !(p.WindowRounds > 1) {
+		return 1
+	}
+	return min(p.WindowRounds, 2)
+}
+
 // startWindow is the window a transfer starts with.
 func (p Path) startWindow() int64 {
 	if p.LastWindow <= initialWindow {
@@ -172,7 +209,7 @@ func (p Path) course() course {
 	if p.StreamWindow > 0 {
 		c.full = float64(p.StreamWindow)
 		c.growing = doublings(c.full / c.window)
-		c.fullSilence = max(0, c.rtt-c.rate*c.full/2)
+		c.fullSilence = p.windowRounds() * max(0, c.rtt-c.rate*c.full/2)
 	}
 	return c
 }

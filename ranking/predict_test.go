@@ -69,6 +69,62 @@ func TestPredictionWithinOurCredit(t *testing.T) {
 	t.Logf("worst %.2f %%", 100*worst)
 }
 
+// Segments that do not divide half a window return a little more than that at once, and from then on the
+// rest waits for the next round trip. What one transfer waited says what the next takes.
+func TestPredictionLearnsTheWaitsForOurCredit(t *testing.T) {
+	grid([]float64{20, 69, 268}, []float64{50, 200, 1000}, []int64{1e6, 4e6, 12e6},
+		func(name string, p Path, n int64) {
+			p.StreamWindow, p.LastWindow = 256<<10, 8<<20
+			if !Predict(n, p).CreditLimited {
+				return
+			}
+			took, waited := segments(n, p, 1460)
+			if n > 2e6 && float64(Predict(n, p).Total) > 0.85*float64(took) {
+				t.Errorf("%s: in turns %v, together %v: nothing to learn", name, took, Predict(n, p).Total)
+			}
+			for range 10 {
+				p.WindowRounds = p.RoundsAfter(n, waited)
+			}
+			near(t, name, Predict(n, p).Total, took, 0.10)
+			even, waited := segments(n, p, 1024)
+			for range 10 {
+				p.WindowRounds = p.RoundsAfter(n, waited)
+			}
+			near(t, name+", evenly again", Predict(n, p).Total, even, 0.10)
+		})
+}
+
+func TestRoundsAfter(t *testing.T) {
+	p := Path{BaseRTT: 100 * ms, StreamWindow: 100_000, LastWindow: 1e6} // each full window waits 100 ms
+	for _, c := range []struct {
+		name   string
+		change func(*Path)
+		n      int64
+		credit time.Duration
+		want   float64
+	}{
+		{"nothing known, nothing to learn", nil, 100_000, time.Second, 1},
+		{"nothing to learn", func(p *Path) { p.WindowRounds = 1.5 }, 100_000, time.Second, 1.5},
+		{"a window that covers the path", func(p *Path) { p.Rate, p.WindowRounds = 1e-5, 1.5 }, 900_000, time.Second, 1.5},
+		{"without limit", func(p *Path) { p.StreamWindow = 0 }, 900_000, time.Second, 1},
+		{"in turns, four windows", nil, 500_000, 800 * ms, 1.5},
+		{"in turns, many windows", nil, 1e9, 2000 * time.Second, 2},
+		{"more than there can be", nil, 1e9, time.Hour, 2},
+		{"together again", func(p *Path) { p.WindowRounds = 2 }, 500_000, 400 * ms, 1.5},
+		{"less than there can be", func(p *Path) { p.WindowRounds = 2 }, 1e9, -time.Hour, 1},
+		{"a belief out of range", func(p *Path) { p.WindowRounds = math.Inf(1) }, 0, 0, 2},
+		{"a belief that is no number", func(p *Path) { p.WindowRounds = math.NaN() }, 0, 0, 1},
+	} {
+		q := p
+		if c.change != nil {
+			c.change(&q)
+		}
+		if got := q.RoundsAfter(c.n, c.credit); math.Abs(got-c.want) > 0.01 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // What the ramp is for: without it a far fast path is predicted several times too fast.
 func TestPlainFormulaIsFarOff(t *testing.T) {
 	p := Path{BaseRTT: 268 * ms, Rate: mbit(1000)}
@@ -184,6 +240,9 @@ func TestPredictionIsMonotone(t *testing.T) {
 		q = p
 		q.HighRTT += time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "more waiting"))
 		more["high rtt"] = Predict(n, q)
+		q = p
+		q.WindowRounds = rapid.Float64Range(0, 3).Draw(t, "rounds")
+		more["rounds"] = Predict(n, q)
 		for what, m := range more {
 			was := warm
 			if what == "bytes" {
@@ -356,13 +415,13 @@ func TestFirstByte(t *testing.T) {
 }
 
 func FuzzPredict(f *testing.F) {
-	f.Add(int64(12e6), int64(69*ms), int64(80*ms), 8e-8, int64(256<<10), int64(0), int64(0))
-	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MinInt64), math.Inf(1), int64(1), int64(math.MaxInt64), int64(math.MaxInt64))
-	f.Add(int64(-1), int64(-1), int64(-1), -1.0, int64(-1), int64(-1), int64(-1))
-	f.Fuzz(func(t *testing.T, n, rtt, high int64, rate float64, credit, last, idle int64) {
+	f.Add(int64(12e6), int64(69*ms), int64(80*ms), 8e-8, int64(256<<10), 1.7, int64(0), int64(0))
+	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MinInt64), math.Inf(1), int64(1), math.NaN(), int64(math.MaxInt64), int64(math.MaxInt64))
+	f.Add(int64(-1), int64(-1), int64(-1), -1.0, int64(-1), -1.0, int64(-1), int64(-1))
+	f.Fuzz(func(t *testing.T, n, rtt, high int64, rate float64, credit int64, rounds float64, last, idle int64) {
 		p := Path{
 			BaseRTT: time.Duration(rtt), HighRTT: time.Duration(high), Rate: burst.SecondsPerByte(rate),
-			StreamWindow: credit, LastWindow: last, Idle: time.Duration(idle),
+			StreamWindow: credit, WindowRounds: rounds, LastWindow: last, Idle: time.Duration(idle),
 		}
 		got := Predict(n, p)
 		if got.Total < got.RoundTrip || got.RoundTrip < 0 || got.Waiting < 0 || got.Ramp < 0 || got.Transfer < 0 {
@@ -370,6 +429,9 @@ func FuzzPredict(f *testing.F) {
 		}
 		if got.Windows < 1 || got.Stalls < 0 || got.Stalls >= got.Windows {
 			t.Errorf("%d stalls in %d windows", got.Stalls, got.Windows)
+		}
+		if k := p.RoundsAfter(n, got.Ramp); !(k >= 1 && k <= 2) {
+			t.Errorf("%v rounds", k)
 		}
 		if w := p.WindowAfter(n); w < initialWindow {
 			t.Errorf("window %d", w)

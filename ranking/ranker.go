@@ -46,8 +46,11 @@ type Ranker struct {
 	planned    uint64
 	typical    float64 // log of the usual size of a fetch
 	tally      Tally
-	probeGroup Group // of the long-clear peer that was slow last
-	probeAt    time.Duration
+	// windowRounds is that of the connection which completed a fetch last, for new ones to begin with:
+	// whether our grants go two at a time is mostly up to our own machine.
+	windowRounds float64
+	probeGroup   Group // of the long-clear peer that was slow last
+	probeAt      time.Duration
 
 	slots   []*peer // connected ones
 	free    []int
@@ -101,7 +104,7 @@ func (r *Ranker) Join(now time.Duration, p Peer) (Conn, error) {
 	}
 	r.regroup(now, q, name)
 	r.lastConn++
-	c := &conn{id: r.lastConn, peer: q, meter: p.Meter, window: p.StreamWindow, lastAsked: now}
+	c := &conn{id: r.lastConn, peer: q, meter: p.Meter, window: p.StreamWindow, windowRounds: r.windowRounds, lastAsked: now}
 	if c.window <= 0 {
 		c.window = r.cfg.StreamWindow
 	}

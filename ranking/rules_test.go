@@ -341,7 +341,7 @@ func TestClaimsHoldOurOwnDoing(t *testing.T) {
 	for _, c := range []struct{ read, want time.Duration }{
 		{claim.Ramp / 2, 0}, {claim.Ramp + time.Second, time.Second}, {0, 0},
 	} {
-		_, ours := f.elapsed(&burst.Reading{Ours: f.startOurs + c.read})
+		_, ours := f.elapsed(&burst.Reading{Ours: f.startOurs + c.read, Credit: f.startCredit + c.read})
 		if want := min(c.want, max(5*time.Second-claim.Ramp, 0)); ours != want {
 			t.Errorf("%v of waiting, %v of it unavoidable: %v are ours", c.read, claim.Ramp, ours)
 		}

@@ -27,7 +27,7 @@ func (r *Ranker) path(p *peer, c *conn, now time.Duration) Path {
 	}
 	if c != nil {
 		path.LastWindow, path.Idle = c.lastWindow, c.idle(now)
-		path.StreamWindow = c.window
+		path.StreamWindow, path.WindowRounds = c.window, c.windowRounds
 	}
 	return path
 }

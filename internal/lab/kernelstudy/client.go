@@ -19,6 +19,7 @@ type client struct {
 	session *mux.Session
 	window  int64
 	last    int64     // the sender's window as it is believed to be
+	rounds  float64   // that a window of ours takes, likewise
 	asked   time.Time // when the last answer was due
 }
 
@@ -82,7 +83,7 @@ func ask(st *yamux.Stream, bytes int64, write int) (t timing, err error) {
 func (c *client) path(r burst.Reading) ranking.Path {
 	p := ranking.Path{
 		BaseRTT: r.BaseRTT, HighRTT: r.P95RTT, Rate: r.Estimation.Rate, StreamWindow: c.window,
-		LastWindow: c.last, Idle: time.Since(c.asked),
+		WindowRounds: c.rounds, LastWindow: c.last, Idle: time.Since(c.asked),
 	}
 	if p.Rate == 0 {
 		p.Rate = r.Estimation.UpperBound
@@ -94,10 +95,16 @@ func (c *client) path(r burst.Reading) ranking.Path {
 func (c *client) fetch(bytes int64, r burst.Reading) (ranking.Prediction, timing, error) {
 	p := c.path(r)
 	predicted := ranking.Predict(bytes, p)
+	waited := c.session.Meter().Reading().Credit
 	t, err := c.get(bytes, defaultWrite)
 	if err != nil {
 		return predicted, t, err
 	}
+	now := c.session.Meter().Reading()
 	c.last, c.asked = p.WindowAfter(bytes), time.Now()
+	if p.Rate <= 0 { // it was not known what a window takes without waiting
+		p.Rate = now.Estimation.Rate
+	}
+	c.rounds = p.RoundsAfter(bytes, now.Credit-waited)
 	return predicted, t, nil
 }

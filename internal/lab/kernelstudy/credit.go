@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/internal/lab/kernelpath"
-	"github.com/assay-mux/assay/ranking"
 )
 
 // ownWindow is yamux's own receive window of a stream in bytes.
@@ -29,11 +29,14 @@ const creditBytes = 8_000_000
 // creditFetches is how many fetches are made of each.
 const creditFetches = 6
 
-// Credits measures them.
-func Credits() (all []Credit, err error) {
+// Credits measures them, on ways whose name contains a text.
+func Credits(only string) (all []Credit, err error) {
 	for _, rtt := range []int{40, 69, 150} {
 		for _, wrapped := range []bool{true, false} {
 			c := Credit{Way: Way{RTT: time.Duration(rtt) * time.Millisecond, Rate: 200 * lab.Mbit}, Wrapped: wrapped}
+			if !strings.Contains(c.Way.String(), only) {
+				continue
+			}
 			if err := c.measure(); err != nil {
 				return all, err
 			}
@@ -64,19 +67,16 @@ func (c *Credit) measure() error {
 	}
 	defer cl.close()
 	for i := range creditFetches + 1 {
-		p := cl.path(cl.session.Meter().Reading())
-		predicted := ranking.Predict(creditBytes, p).Total
-		t, err := cl.get(creditBytes, defaultWrite)
+		p, t, err := cl.fetch(creditBytes, cl.session.Meter().Reading())
 		if err != nil {
 			return err
 		}
-		cl.last, cl.asked = p.WindowAfter(creditBytes), time.Now()
 		if i == 0 {
 			continue // cold, and nothing is known yet
 		}
 		windows := float64(creditBytes)/ownWindow - 1
 		c.PerWindow = append(c.PerWindow, (t.whole-t.first).Seconds()/windows/c.Way.RTT.Seconds())
-		c.Errors = append(c.Errors, (predicted-t.whole).Seconds()/t.whole.Seconds())
+		c.Errors = append(c.Errors, (p.Total-t.whole).Seconds()/t.whole.Seconds())
 	}
 	slices.Sort(c.PerWindow)
 	slices.Sort(c.Errors)

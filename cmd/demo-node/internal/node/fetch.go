@@ -27,6 +27,8 @@ func (p *Peer) Fetch(ctx context.Context, o wire.Offer, offset int64, w io.Write
 	want := max(o.Size-offset, 0)
 	var t Timing
 	t.Predicted, _ = p.Predict(want)
+	reading := p.Meter().Reading()
+	path := p.path(&reading)
 	f := fetch{peer: p, left: want, w: w, progress: progress, timing: &t}
 	p.outstanding.Add(want)
 	defer func() { p.outstanding.Add(-f.left) }()
@@ -34,6 +36,7 @@ func (p *Peer) Fetch(ctx context.Context, o wire.Offer, offset int64, w io.Write
 	defer f.end()
 	f.began = time.Now()
 	err := p.ask(ctx, wire.AppendGet(nil, wire.Get{Hash: o.Hash, Offset: offset}), f.take)
+	p.learn(path, &reading, want-f.left)
 	return t, err
 }
 
@@ -84,7 +87,7 @@ func (f *fetch) arrived(n int) {
 	if f.left == 0 {
 		f.finish()
 	}
-	f.peer.arrived(f.peer.now(), n)
+	f.peer.arrived(n)
 	if f.progress != nil {
 		f.progress(n)
 	}

@@ -16,8 +16,10 @@ import (
 
 	"github.com/hashicorp/yamux"
 
+	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/store"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
+	"github.com/assay-mux/assay/ranking"
 )
 
 // content is a file larger than yamux's window, so that credit has to flow.
@@ -333,6 +335,26 @@ func TestTLSErrors(t *testing.T) {
 	}
 }
 
+// initialWindow is the least window that a sender has in mind.
+const initialWindow = 14600
+
+// TestLearn: what our credit was waited for, and how the window grew, is in the
+// next prediction.
+func TestLearn(t *testing.T) {
+	p := dial(t, Config{}, serving(t, Config{Store: offering(t, content)}))
+	const n = 8e6
+	far := ranking.Path{BaseRTT: 100 * time.Millisecond, Rate: 1e-8, StreamWindow: 256 << 10}
+	p.learn(far, &burst.Reading{Credit: -2 * ranking.Predict(n, far).Ramp}, n)
+	got := p.path(&burst.Reading{BaseRTT: far.BaseRTT})
+	if got.LastWindow < n || got.WindowRounds < 1.8 || got.StreamWindow != far.StreamWindow || got.Idle > time.Minute {
+		t.Errorf("%+v", got)
+	}
+	p.outstanding.Add(1)
+	if got = p.path(&burst.Reading{}); got.Idle != 0 {
+		t.Errorf("idle for %v with a fetch under way", got.Idle)
+	}
+}
+
 // TestPredict: nothing before there is a rate, something near afterwards.
 func TestPredict(t *testing.T) {
 	p := dial(t, Config{}, serving(t, Config{Store: offering(t, bytes.Repeat(content, 10))}))
@@ -345,6 +367,9 @@ func TestPredict(t *testing.T) {
 	}
 	if _, err := p.Fetch(t.Context(), offers[0], 0, io.Discard, nil); err != nil {
 		t.Fatal(err)
+	}
+	if p.sender.window < initialWindow || p.sender.rounds < 1 || p.sender.last <= 0 {
+		t.Errorf("after a fetch the sender is taken for %+v", p.sender)
 	}
 	coverage := p.Meter().Snapshot().Estimate.Coverage
 	if d, ok := p.Predict(reach * coverage); ok != (p.Meter().Snapshot().Estimate.Rate > 0) || ok && d <= 0 {

@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/assay-mux/assay/cmd/demo-node/internal/predict"
+	"github.com/assay-mux/assay/burst"
 	yamux "github.com/assay-mux/assay/mux"
+	"github.com/assay-mux/assay/ranking"
 )
 
 // Peer is the other end of a session. Safe for concurrent use.
@@ -26,7 +27,14 @@ type Peer struct {
 	outstanding atomic.Int64 // bytes asked for and not yet here
 
 	mu     sync.Mutex
-	growth predict.Growth // the sender's window; guarded by mu
+	sender sender // guarded by mu
+}
+
+// sender is what is believed of the peer's end from one fetch to the next.
+type sender struct {
+	window int64         // that it may have in flight, in bytes; 0 cold
+	rounds float64       // round trips that a window of ours takes
+	last   time.Duration // when the last answer was due
 }
 
 // join makes a session a peer, which ends with ctx.
@@ -59,12 +67,9 @@ func (p *Peer) Close() {
 func (p *Peer) now() time.Duration { return time.Since(p.began) }
 
 // arrived notes bytes of a file that came.
-func (p *Peer) arrived(now time.Duration, n int) {
+func (p *Peer) arrived(n int) {
 	p.outstanding.Add(-int64(n))
 	p.node.good.count(n, 0, false)
-	p.mu.Lock()
-	p.growth.Arrived(now, n)
-	p.mu.Unlock()
 }
 
 // reach is how many times the coverage a prediction may be for. Larger predicts
@@ -74,19 +79,38 @@ const reach = 4
 // Predict says how long a fetch of so many bytes would take if it began now, by
 // what this node itself has measured; false while it has not measured enough.
 func (p *Peer) Predict(n int64) (time.Duration, bool) {
-	s := p.Meter().Snapshot()
-	if n > reach*s.Estimate.Coverage {
+	r := p.Meter().Reading()
+	path := p.path(&r)
+	if n < 0 || n > reach*r.Estimation.Coverage || path.BaseRTT <= 0 || path.Rate <= 0 {
 		return 0, false
 	}
+	return ranking.Predict(n+p.outstanding.Load(), path).Total, true
+}
+
+// path is the way to the peer for a fetch that begins now.
+func (p *Peer) path(r *burst.Reading) ranking.Path {
 	p.mu.Lock()
-	window := p.growth.Ask(p.now(), s.RTT.Base)
-	p.mu.Unlock()
-	return predict.Fetch(predict.Path{
-		BaseRTT:        s.RTT.Base,
-		Waiting:        s.RTT.P95 - s.RTT.Base,
-		SecondsPerByte: float64(s.Estimate.Rate),
-		Window:         window,
-		StreamWindow:   int64(p.node.session().MaxStreamWindowSize),
-		Outstanding:    p.outstanding.Load(),
-	}, n)
+	defer p.mu.Unlock()
+	path := ranking.Path{
+		BaseRTT: r.BaseRTT, HighRTT: r.P95RTT, Rate: r.Estimation.Rate,
+		StreamWindow: int64(p.node.session().MaxStreamWindowSize), WindowRounds: p.sender.rounds,
+		LastWindow: p.sender.window,
+	}
+	if p.outstanding.Load() == 0 {
+		path.Idle = p.now() - p.sender.last
+	}
+	return path
+}
+
+// learn takes in what a fetch of n bytes showed of the sender, which began over
+// a path when the meter read so. Where fetches overlap, the last to end has its
+// way.
+func (p *Peer) learn(path ranking.Path, before *burst.Reading, n int64) {
+	r := p.Meter().Reading()
+	if path.Rate <= 0 { // as of the first fetch
+		path.BaseRTT, path.Rate = r.BaseRTT, r.Estimation.Rate
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sender = sender{window: path.WindowAfter(n), rounds: path.RoundsAfter(n, r.Credit-before.Credit), last: p.now()}
 }
