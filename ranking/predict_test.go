@@ -82,12 +82,12 @@ func TestPredictionLearnsTheWaitsForOurCredit(t *testing.T) {
 			if n > 2e6 && float64(Predict(n, p).Total) > 0.85*float64(took) {
 				t.Errorf("%s: in turns %v, together %v: nothing to learn", name, took, Predict(n, p).Total)
 			}
-			for range 10 {
+			for range 32 {
 				p.WindowRounds = p.RoundsAfter(n, waited)
 			}
 			near(t, name, Predict(n, p).Total, took, 0.10)
 			even, waited := segments(n, p, 1024)
-			for range 10 {
+			for range 32 {
 				p.WindowRounds = p.RoundsAfter(n, waited)
 			}
 			near(t, name+", evenly again", Predict(n, p).Total, even, 0.10)
@@ -103,17 +103,17 @@ func TestRoundsAfter(t *testing.T) {
 		credit time.Duration
 		want   float64
 	}{
-		{"nothing known, nothing to learn", nil, 100_000, time.Second, 1},
+		{"nothing known, nothing to learn", nil, 100_000, time.Second, 0},
 		{"nothing to learn", func(p *Path) { p.WindowRounds = 1.5 }, 100_000, time.Second, 1.5},
 		{"a window that covers the path", func(p *Path) { p.Rate, p.WindowRounds = 1e-5, 1.5 }, 900_000, time.Second, 1.5},
-		{"without limit", func(p *Path) { p.StreamWindow = 0 }, 900_000, time.Second, 1},
+		{"without limit", func(p *Path) { p.StreamWindow = 0 }, 900_000, time.Second, 0},
 		{"in turns, four windows", nil, 500_000, 800 * ms, 1.5},
 		{"in turns, many windows", nil, 1e9, 2000 * time.Second, 2},
 		{"more than there can be", nil, 1e9, time.Hour, 2},
-		{"together again", func(p *Path) { p.WindowRounds = 2 }, 500_000, 400 * ms, 1.5},
-		{"less than there can be", func(p *Path) { p.WindowRounds = 2 }, 1e9, -time.Hour, 1},
-		{"a belief out of range", func(p *Path) { p.WindowRounds = math.Inf(1) }, 0, 0, 2},
-		{"a belief that is no number", func(p *Path) { p.WindowRounds = math.NaN() }, 0, 0, 1},
+		{"together again", func(p *Path) { p.WindowRounds = 2 }, 500_000, 400 * ms, 1.875},
+		{"less than there can be", func(p *Path) { p.WindowRounds = 2 }, 1e9, -time.Hour, 1.75},
+		{"a belief out of range", func(p *Path) { p.WindowRounds = math.Inf(1) }, 1e9, 2000 * time.Second, 2},
+		{"a belief that is no number", func(p *Path) { p.WindowRounds = math.NaN() }, 0, 0, 0},
 	} {
 		q := p
 		if c.change != nil {
@@ -430,7 +430,7 @@ func FuzzPredict(f *testing.F) {
 		if got.Windows < 1 || got.Stalls < 0 || got.Stalls >= got.Windows {
 			t.Errorf("%d stalls in %d windows", got.Stalls, got.Windows)
 		}
-		if k := p.RoundsAfter(n, got.Ramp); !(k >= 1 && k <= 2) {
+		if k := p.RoundsAfter(n, got.Ramp); !(k >= 0) {
 			t.Errorf("%v rounds", k)
 		}
 		if w := p.WindowAfter(n); w < initialWindow {
