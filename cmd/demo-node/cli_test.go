@@ -244,6 +244,10 @@ func TestInterrupt(t *testing.T) {
 			if got := cmd.ProcessState.ExitCode(); got != tt.code || !strings.Contains(log.String(), tt.saying) {
 				t.Errorf("code %d, want %d; stderr %s", got, tt.code, log)
 			}
+			// Whoever ends it knows that what was under way ended too.
+			if strings.Contains(log.String(), "level=WARN") {
+				t.Errorf("warned of what we did ourselves: %s", log)
+			}
 		})
 	}
 }

@@ -119,7 +119,11 @@ func (p *Peer) give(st *yamux.Stream, g wire.Get) {
 		log.Debug("file served", "bytes", n)
 		return
 	}
-	log.Warn("file not served whole", "bytes", n, "of", size, "err", err)
+	say := log.Warn
+	if p.ended() != nil {
+		say = log.Debug // it was we who hung up
+	}
+	say("file not served whole", "bytes", n, "of", size, "err", err)
 }
 
 func (p *Peer) refuse(st *yamux.Stream, c wire.Code, text string) {

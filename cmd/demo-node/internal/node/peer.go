@@ -22,6 +22,7 @@ type Peer struct {
 	busy   chan struct{}  // a slot for each request being served
 	open   chan struct{}  // and for each stream of the peer's, those of a speed test among them
 	unhook func() bool
+	ended  func() error // not nil once we hang up ourselves
 	leave  sync.Once
 
 	outstanding atomic.Int64 // bytes asked for and not yet here
@@ -39,7 +40,7 @@ type sender struct {
 
 // join makes a session a peer, which ends with ctx.
 func (n *Node) join(ctx context.Context, s *yamux.Session, name string) *Peer {
-	p := &Peer{name: name, node: n, session: s, began: time.Now(), busy: make(chan struct{}, maxServing), open: make(chan struct{}, maxServing+maxTesting)}
+	p := &Peer{name: name, node: n, session: s, began: time.Now(), ended: ctx.Err, busy: make(chan struct{}, maxServing), open: make(chan struct{}, maxServing+maxTesting)}
 	p.unhook = context.AfterFunc(ctx, func() { s.Close() })
 	n.cfg.Joined(p)
 	n.cfg.Log.Debug("peer connected", "peer", name)

@@ -64,7 +64,7 @@ export class Grid {
     this.active = null; // the name of the peer one is at
     this.opened = null; // and of the one that is open
     this.build();
-    root.addEventListener("scroll", () => this.schedule(), { passive: true });
+    root.addEventListener("scroll", () => this.scrolled(), { passive: true });
     root.addEventListener("keydown", e => this.key(e));
     root.addEventListener("focus", () => this.focused());
     root.addEventListener("click", e => this.clicked(e));
@@ -94,7 +94,16 @@ export class Grid {
   // resized reads what the style sheet makes of the width.
   resized() {
     this.height = parseFloat(getComputedStyle(this.body).getPropertyValue("--row")) || 36;
+    this.view = this.root.clientHeight;
+    this.top = this.root.scrollTop;
     for (const e of this.shown.values()) e.place = -1;
+    this.schedule();
+  }
+
+  // scrolled notes where one is. To ask while drawing would have the browser lay the
+  // page out then and there, whatever else is to change in the same frame.
+  scrolled() {
+    this.top = this.root.scrollTop;
     this.schedule();
   }
 
@@ -118,10 +127,10 @@ export class Grid {
   }
 
   draw(moving) {
-    const top = this.root.scrollTop, view = this.root.clientHeight;
+    const total = this.peers.length * this.height, view = this.view;
+    const top = Math.min(this.top, Math.max(0, total - view + this.height)); // the browser says later if it had to move
     const from = Math.max(0, Math.floor(top / this.height) - spare);
     const to = Math.min(this.peers.length, Math.ceil((top + view) / this.height) + spare);
-    const total = this.peers.length * this.height;
     if (total !== this.total) this.body.style.height = (this.total = total) + "px";
     for (const [name, e] of this.shown) {
       const i = this.places.get(name);
@@ -211,6 +220,7 @@ export class Grid {
     const head = this.head.offsetHeight, view = this.root.clientHeight - head, top = i * this.height;
     if (top < this.root.scrollTop) this.root.scrollTop = top;
     else if (top + this.height > this.root.scrollTop + view) this.root.scrollTop = top + this.height - view;
+    this.top = this.root.scrollTop;
     this.draw(false);
   }
 
