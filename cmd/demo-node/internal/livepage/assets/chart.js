@@ -77,7 +77,7 @@ export class Chart {
     this.plot.setData(this.data);
     const words = this.lines.map((line, i) => {
       const value = values[i].findLast(v => v !== null && v !== undefined);
-      const text = line.name + (value === undefined ? "" : " " + this.format(value));
+      const text = value === undefined ? line.name.replace(/, latest$/, "") : line.name + " " + this.format(value);
       if (this.keys[i].textContent !== text) this.keys[i].textContent = text;
       return text;
     });

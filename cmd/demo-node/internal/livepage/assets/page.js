@@ -76,7 +76,7 @@ function summary(f, shown) {
   const n = f.node;
   write("ranking-title", (f.ranked ? `Peers, by ${bytes(f.size)}` : "Peers, by rate") + (shown < table.length ? `: ${shown} of ${table.length}` : ""));
   write("summary", `${count(n.peers)} ${n.peers === 1 ? "peer" : "peers"}` + (f.ranked
-    ? ` in ${count(n.groups)} groups, ${count(n.demoted)} demoted; ${count(n.completions)} fetches completed, ${count(n.failures)} failed, ${count(n.hedges)} hedged` + (n.ours ? `; ${time(n.ours)} of our own doing` : "")
+    ? ` in ${count(n.groups)} ${n.groups === 1 ? "group" : "groups"}, ${count(n.demoted)} demoted; ${count(n.completions)} fetches completed, ${count(n.failures)} failed, ${count(n.hedges)} hedged` + (n.ours ? `; ${time(n.ours)} of our own doing` : "")
     : ""));
   write("held", n.held ? `Verdicts are held, since we suspect ourselves: ${label(n.held)}.` : "");
   write("hidden-peers", f.hidden ? `${count(f.hidden)} more are not shown.` : "");
