@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-mux/assay/internal/lab/scenario"
 	"github.com/assay-mux/assay/ranking"
 )
 
@@ -32,5 +33,28 @@ func TestRange(t *testing.T) {
 	}
 	if want := (Range{0.8, 0.95}); r != want {
 		t.Errorf("%+v, want %+v", r, want)
+	}
+}
+
+// TestBySize: what a peer took, and what is expected of it, is told by size.
+func TestBySize(t *testing.T) {
+	w := &scenario.Workload{Sizes: []scenario.Size{1e6, 2e6}, Warmup: &scenario.Warmup{Sizes: []scenario.Size{1e6, 50e3}}}
+	r := &Result{Transfers: []*TransferRecord{
+		{Peer: "a", End: "whole", Got: 1e6, Took: 1},
+		{Peer: "a", End: "whole", Got: 1e6, Took: 3},
+		{Peer: "b", End: "whole", Got: 1e6, Took: 9},
+		{Peer: "a", End: "whole", Got: 1e6, Offset: 1e6, Took: 9}, // the rest of another's
+		{Peer: "a", End: "timed out", Got: 2e6, Took: 9},
+	}}
+	p := &PeerResult{Name: "a"}
+	p.bySize(w, r, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second})
+	want := []SizeResult{{"50kB", 0, 0, 1}, {"1MB", 2, 2, 2}, {"2MB", 0, 0, 4}}
+	if len(p.Sizes) != len(want) {
+		t.Fatalf("%d sizes", len(p.Sizes))
+	}
+	for i, s := range p.Sizes {
+		if *s != want[i] {
+			t.Errorf("%+v, want %+v", *s, want[i])
+		}
 	}
 }

@@ -242,6 +242,21 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
+// TestSlownessIsExpected: at the end of a run a peer is expected to take what it took.
+func TestSlownessIsExpected(t *testing.T) {
+	r := run(t, one("behaviour: [{do: {stalls: [{at: 50%, for: 2s}]}}]"), engine.Options{})
+	for name, want := range map[string]float64{"peer": 2.24, "other-1": 0.52} {
+		s := peer(t, r, name).Sizes[0]
+		if s.Name != "1MB" || s.Completed != 10 || math.Abs(s.Took/want-1) > 0.05 || math.Abs(s.Expected/want-1) > 0.1 {
+			t.Errorf("%s: %+v, want %.2f s", name, *s, want)
+		}
+	}
+	r = run(t, one("bad: false"), engine.Options{New: engine.NewOracle})
+	if s := peer(t, r, "peer").Sizes[0]; s.Completed != 10 || s.Expected != 0 {
+		t.Errorf("the oracle ranks by no expectation: %+v", *s)
+	}
+}
+
 // TestPush: what a peer sends by itself is measured.
 func TestPush(t *testing.T) {
 	text := strings.Replace(one("push: {every: 2s, size: 1MB}"), "warmup: {each: 10, sizes: [1MB], every: 1s}", "start: 20s\n  fetches: 1\n  sizes: [1kB]", 1)

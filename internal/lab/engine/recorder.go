@@ -46,6 +46,7 @@ type tally struct {
 	last         mux.Snapshot // of its newest connection
 	ours, theirs time.Duration
 	forged       uint64
+	expected     []time.Duration // at the end, by size
 }
 
 // newRecorder has no nil lists: a document says [] of what there is none of.
@@ -172,7 +173,7 @@ func (r *recorder) advised(t *transfer, a ranking.Advice) {
 func (t *transfer) conclude(err error, tell func(now time.Duration) audit.Verdict) {
 	now := t.w.now()
 	v := tell(now)
-	if t.record(now, v, err, t.w.expected(now, t)) {
+	if t.record(now, v, err, t.w.expected(now, t.pick.Peer, t.datum.size)) {
 		t.w.log.note(Event{
 			Kind: TransferEnded, Fetch: t.datum.n, Peer: t.pick.Peer, User: t.rec.User, Role: t.pick.Role,
 			Bytes: t.got.Load(), Predicted: t.pick.Predicted, Took: now - t.began, Text: t.rec.End,
@@ -186,15 +187,15 @@ type standing interface {
 	Standing(now time.Duration, peer string, size int64) (ranking.Standing, error)
 }
 
-// expected is how long the chooser expects a transfer's datum to take of its peer.
-func (w *world) expected(now time.Duration, t *transfer) time.Duration {
+// expected is how long the chooser expects so many bytes to take of a peer.
+func (w *world) expected(now time.Duration, peer string, size int64) time.Duration {
 	c, ok := w.chooser.(standing)
 	if !ok {
 		return 0
 	}
-	s, err := c.Standing(now, t.pick.Peer, t.datum.size)
+	s, err := c.Standing(now, peer, size)
 	if err != nil {
-		return 0 // it has left
+		return 0 // it never came
 	}
 	return s.Expected
 }

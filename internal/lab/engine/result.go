@@ -137,6 +137,9 @@ type PeerResult struct {
 	// Error is the mean, over completed primaries of the user's fetches, of
 	// actual/predicted - 1.
 	Error float64 `json:"error"`
+
+	// Sizes are by the sizes of the file's data, the least first.
+	Sizes []*SizeResult `json:"sizes"`
 }
 
 // Range is from Least to Most, both 0 if it is empty.

@@ -120,6 +120,7 @@ func (w *world) peerResult(a *actor, r *Result) *PeerResult {
 		p.Reason = t.verdict.Reason()
 	}
 	p.tallyTransfers(r)
+	p.bySize(&w.s.Workload, r, t.expected)
 	return p
 }
 

@@ -190,6 +190,7 @@ func (w *world) banish(id string) {
 // finish ends everything and waits for it.
 func (w *world) finish() {
 	w.drain()
+	w.ranked()
 	w.log.ended = w.now()
 	w.cancel()
 	for _, a := range w.everyone() {

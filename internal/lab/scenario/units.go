@@ -88,6 +88,18 @@ func ParseSize(s string) (Size, error) {
 	return Size(math.Round(v)), nil
 }
 
+// String is the size as it may be written, in the largest unit of which it is a whole
+// number, so that it has no dot.
+func (v Size) String() string {
+	best := unit{"B", 1}
+	for _, u := range sizeUnits {
+		if n := int64(u.times); v > 0 && int64(v)%n == 0 && u.times > best.times {
+			best = u
+		}
+	}
+	return fmt.Sprintf("%d%s", int64(v)/int64(best.times), best.name)
+}
+
 // ParseRate reads a rate.
 func ParseRate(s string) (Rate, error) {
 	v, ok := number(s, rateUnits)

@@ -12,6 +12,14 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%s: %d, %v", text, got, err)
 		}
 	}
+	for v, want := range map[Size]string{0: "0B", 64: "64B", 1e6: "1MB", 1.5e6: "1500kB", 1 << 20: "1MiB", 256 << 10: "256KiB", 262139: "262139B", 2e9: "2GB"} {
+		if got := v.String(); got != want {
+			t.Errorf("%d is written %s, want %s", int64(v), got, want)
+		}
+		if back, err := ParseSize(v.String()); back != v || err != nil {
+			t.Errorf("%s reads %d, %v", v, back, err)
+		}
+	}
 	rates := map[string]Rate{
 		"20Mbit/s": 20e6, "1.5kbit/s": 1500, "1Gbit/s": 1e9, "1bit/s": 1, "200kB/s": 1.6e6, "1MB/s": 8e6,
 		"1B/s": 8, "1KiB/s": 8 << 10, "1MiB/s": 8 << 20, "1GB/s": 8e9,
