@@ -3,25 +3,22 @@ package engine_test
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/assay-mux/assay/internal/lab/child"
 	"github.com/assay-mux/assay/internal/lab/engine"
 	"github.com/assay-mux/assay/internal/lab/scenario"
 )
 
-// The lab is a test, for virtual time is there for tests only. Each scenario and
-// seed is played by a process of its own: bubbles of one process take turns, for
-// they share yamux's timers, and a scenario that hangs takes no other along.
+// The lab is a test that plays each scenario and seed in a process of its own, see
+// package child.
 var (
 	labDir   = flag.String("lab.dir", "", "play the scenarios of this folder, as make lab does")
 	labSeeds = flag.Int("lab.seeds", 1, "by so many seeds")
@@ -29,8 +26,9 @@ var (
 	labProcs = flag.Int("lab.procs", runtime.NumCPU(), "in so many processes at a time")
 	labOnly  = flag.String("lab.only", "*", "only those whose names match")
 
-	playFile = flag.String("lab.play", "", "play this scenario, and write its document to -lab.out")
-	playSeed = flag.Uint64("lab.seed", 1, "by this seed")
+	playFile  = flag.String("lab.play", "", "play this scenario, and write its document to -lab.out")
+	playSeed  = flag.Uint64("lab.seed", 1, "by this seed")
+	playBreak = flag.String("lab.break", "", "with a rival who panics or hangs")
 )
 
 // playLimit is how long one may take before it counts as hung.
@@ -45,7 +43,7 @@ func TestPlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := playAll(t, s, *playSeed, nil)
+	d := playAll(t, s, *playSeed, breaking(*playBreak))
 	if *labOut == "" {
 		t.Log("\n" + engine.Header() + "\n" + d.Line())
 		return
@@ -75,103 +73,137 @@ func TestLab(t *testing.T) {
 		t.Fatalf("no scenarios in %s (%v)", *labDir, err)
 	}
 	out := cmp.Or(*labOut, filepath.Join(t.TempDir(), "lab.json"))
-	series := out[:len(out)-len(filepath.Ext(out))]
-	if err := os.MkdirAll(series, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Println(engine.Header())
-	var jobs []*labJob
-	for _, file := range files {
-		for seed := range *labSeeds {
-			name := filepath.Base(file[:len(file)-len(filepath.Ext(file))])
-			jobs = append(jobs, &labJob{file: file, seed: seed + 1, name: name, out: filepath.Join(series, fmt.Sprintf("%s-%d.json", name, seed+1))})
-		}
-	}
-	runAll(jobs)
-	report(t, jobs, out)
-}
-
-// report sums the jobs up.
-func report(t *testing.T, jobs []*labJob, out string) {
-	var slim []*engine.Document
-	failed := 0
-	for _, j := range jobs {
-		if j.err != nil || !j.doc.Pass {
-			failed++
-		}
-		if j.doc != nil {
-			slim = append(slim, j.doc)
-		}
-	}
-	write(t, out, slim)
-	fmt.Printf("%d of %d pass, results in %s\n", len(jobs)-failed, len(jobs), out)
-	if failed > 0 {
+	if passed, of := lab(t, files, out, playLimit); passed < of {
 		t.Fail()
 	}
 }
 
-// labJob is one scenario by one seed.
-type labJob struct {
-	file, name, out string
-	seed            int
-	doc             *engine.Document
-	err             error
-	done            chan struct{}
+// lab plays scenarios, prints a line for each, and writes all results to a file, and
+// each with its series to a folder beside it.
+func lab(t *testing.T, files []string, out string, limit time.Duration, flags ...string) (passed, of int) {
+	t.Helper()
+	series := out[:len(out)-len(filepath.Ext(out))]
+	if err := os.MkdirAll(series, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var jobs []*labJob
+	for _, file := range files {
+		for seed := range *labSeeds {
+			name := filepath.Base(file[:len(file)-len(filepath.Ext(file))])
+			jobs = append(jobs, &labJob{file: file, seed: uint64(seed + 1), run: child.Run{
+				Test: "TestPlay", Limit: limit, Out: filepath.Join(series, fmt.Sprintf("%s-%d.json", name, seed+1)), Flags: flags,
+			}})
+		}
+	}
+	fmt.Println(engine.Header())
+	docs := []*engine.Document{}
+	child.All(jobs, *labProcs, (*labJob).play, func(j *labJob) {
+		if docs = append(docs, j.doc); j.doc.Pass {
+			passed++
+		}
+		fmt.Println(j.doc.Line())
+	})
+	write(t, out, docs)
+	fmt.Printf("%d of %d pass, results in %s\n", passed, len(docs), out)
+	return passed, len(docs)
 }
 
-// runAll runs the jobs, so many at a time, and prints each in its turn.
-func runAll(jobs []*labJob) {
-	queue := make(chan *labJob, len(jobs))
-	for _, j := range jobs {
-		j.done = make(chan struct{})
-		queue <- j
+// labJob is one scenario by one seed.
+type labJob struct {
+	file string
+	seed uint64
+	run  child.Run
+	doc  *engine.Document // that failed, where it did not come to an end
+}
+
+// play plays it in a process of its own.
+func (j *labJob) play() {
+	j.run.Flags = append([]string{"-lab.play=" + j.file, fmt.Sprint("-lab.seed=", j.seed), "-lab.out=" + j.run.Out}, j.run.Flags...)
+	whole := new(engine.Document)
+	_, err := j.run.Do(whole)
+	if err == nil && whole.Assay == nil {
+		err = child.ErrNothing
 	}
-	close(queue)
-	var workers sync.WaitGroup
-	for range *labProcs {
-		workers.Go(func() {
-			for j := range queue {
-				j.run()
-				close(j.done)
+	if err == nil {
+		j.doc = whole.Slim()
+		return
+	}
+	s, bad := scenario.Load(j.file)
+	if bad != nil { // which is all there is to say
+		name := filepath.Base(j.file)
+		s, err = &scenario.Scenario{Name: name[:len(name)-len(filepath.Ext(name))]}, bad
+	}
+	j.doc = engine.Broken(s, j.seed, err)
+}
+
+// breaking makes choosers that crash or hang, to see what the lab makes of it.
+func breaking(how string) map[string]engine.New {
+	if how == "" {
+		return nil
+	}
+	return map[string]engine.New{"breaking": func(engine.Setting) (engine.Chooser, error) {
+		return engine.NewSimple(watching(func(c []engine.Candidate) int {
+			if how == "panic" {
+				panic("the chooser is broken")
+			}
+			for { // and virtual time stands still
+				runtime.Gosched()
+			}
+		})), nil
+	}}
+}
+
+// tiny is the least there is to play.
+const tiny = "links: {l: {rate: 20Mbit/s, rtt: 10ms}}\npeers: [{name: a, link: l}]\nworkload: {fetches: 2, sizes: [50kB]}\n"
+
+// TestBroken: what crashes, hangs or cannot be read is in the results as failed, with the reason, and what came of it
+// before is not.
+func TestBroken(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name+".yaml")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := file("good", "about: Well.\n"+tiny)
+	for how, want := range map[string]string{"": "", "panic": "the chooser is broken", "hang": "hangs"} {
+		t.Run("breaks by "+cmp.Or(how, "nothing"), func(t *testing.T) {
+			limit := playLimit
+			if how == "hang" {
+				limit = time.Second
+			}
+			d := results(t, []string{good}, limit, "-lab.break="+how)[0]
+			if d.Pass != (want == "") || !strings.Contains(d.Broken, want) || d.Scenario != "good" || d.About != "Well." || d.Seed != 1 {
+				t.Errorf("%+v", d)
+			}
+			if line := d.Line(); want != "" && (!strings.Contains(line, "FAIL") || !strings.Contains(line, want)) {
+				t.Error(line)
 			}
 		})
 	}
-	for _, j := range jobs {
-		<-j.done
-		if j.err != nil {
-			fmt.Printf("%-28s %4d  FAIL: %v\n", j.name, j.seed, j.err)
-			continue
-		}
-		fmt.Println(j.doc.Line())
+	ds := results(t, []string{file("misspelt", "abuot: x\n"+tiny), good}, playLimit)
+	if d := ds[0]; d.Pass || d.Scenario != "misspelt" || !strings.Contains(d.Broken, "abuot") {
+		t.Errorf("%+v", d)
 	}
-	workers.Wait()
+	if !ds[1].Pass {
+		t.Error("what is good failed with it")
+	}
 }
 
-// run plays it in a process of its own.
-func (j *labJob) run() {
-	self, err := os.Executable()
+// results plays files and reads what was written of them.
+func results(t *testing.T, files []string, limit time.Duration, flags ...string) []*engine.Document {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "lab.json")
+	lab(t, files, out, limit, flags...)
+	text, err := os.ReadFile(out)
 	if err != nil {
-		j.err = err
-		return
+		t.Fatal(err)
 	}
-	c := exec.Command(self, "-test.run=^TestPlay$", "-test.timeout="+playLimit.String(),
-		"-lab.play="+j.file, "-lab.seed="+strconv.Itoa(j.seed), "-lab.out="+j.out)
-	// A bubble runs one goroutine at a time: a second thread only costs.
-	c.Env = append(os.Environ(), "GOMAXPROCS=1")
-	if said, err := c.CombinedOutput(); err != nil {
-		j.err = fmt.Errorf("%w\n%s", err, said[:min(len(said), 4000)])
-		return
+	var docs []*engine.Document
+	if err := json.Unmarshal(text, &docs); err != nil || len(docs) != len(files) {
+		t.Fatalf("%d documents of %d, %v", len(docs), len(files), err)
 	}
-	text, err := os.ReadFile(j.out)
-	if err != nil {
-		j.err = err
-		return
-	}
-	j.doc = new(engine.Document)
-	if j.err = json.Unmarshal(text, j.doc); j.err == nil {
-		j.doc = j.doc.Slim()
-	}
-	if j.doc == nil || j.doc.Assay == nil {
-		j.err = errors.Join(j.err, errors.New("the document is empty"))
-	}
+	return docs
 }

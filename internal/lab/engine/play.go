@@ -21,12 +21,24 @@ type Document struct {
 	// Pass says that all bars hold and nothing was violated.
 	Pass bool `json:"pass"`
 
+	// Broken is why there is nothing else of it: the run crashed, hung or could not begin.
+	// "" if it came to its end.
+	Broken string `json:"broken,omitempty"`
+
 	// Assay is our own run, Oracle the yardstick's, Without ours again without the
 	// peers that the file names, Rivals those of other choosers by name.
 	Assay   *Result            `json:"assay"`
 	Oracle  *Result            `json:"oracle"`
 	Without *Result            `json:"without,omitempty"`
 	Rivals  map[string]*Result `json:"rivals,omitempty"`
+}
+
+// Broken is the document of a scenario that did not come to its end: it fails.
+func Broken(s *scenario.Scenario, seed uint64, why error) *Document {
+	return &Document{
+		Scenario: s.Name, About: s.About, Covers: s.Covers, Seed: seed, Broken: why.Error(),
+		Bars: []BarResult{}, Summary: Summary{DemotedAfter: -1},
+	}
 }
 
 // Summary is what is said of a scenario in a line.

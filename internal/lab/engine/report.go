@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,9 @@ func Header() string {
 
 // Line is the document in a line, and a further one for each bar that fails.
 func (d *Document) Line() string {
+	if d.Broken != "" {
+		return fmt.Sprintf("%-28s %4d  FAIL: %s", d.Scenario, d.Seed, strings.ReplaceAll(d.Broken, "\n", "\n    "))
+	}
 	s := d.Summary
 	demoted := "-"
 	if s.DemotedAfter >= 0 {
@@ -64,14 +68,11 @@ func (d *Document) Line() string {
 
 // runs are all that there are.
 func (d *Document) runs() []*Result {
-	out := []*Result{d.Assay, d.Oracle}
-	if d.Without != nil {
-		out = append(out, d.Without)
-	}
+	out := []*Result{d.Assay, d.Oracle, d.Without}
 	for _, name := range sortedKeys(d.Rivals) {
 		out = append(out, d.Rivals[name])
 	}
-	return out
+	return slices.DeleteFunc(out, func(r *Result) bool { return r == nil })
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }

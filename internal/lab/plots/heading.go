@@ -54,8 +54,11 @@ func heading(d *engine.Document) head {
 
 // Failing says what of a document does not hold, in a few words; "" if all does.
 func Failing(d *engine.Document) string {
-	if d.Pass {
+	switch {
+	case d.Pass:
 		return ""
+	case d.Broken != "":
+		return "it did not come to its end"
 	}
 	n := 0
 	for _, b := range d.Bars {

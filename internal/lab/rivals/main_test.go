@@ -5,24 +5,21 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/assay-mux/assay/internal/lab/bubble"
+	"github.com/assay-mux/assay/internal/lab/child"
 	"github.com/assay-mux/assay/internal/lab/engine"
 	"github.com/assay-mux/assay/internal/lab/scenario"
 )
 
-// The comparison is a test, for virtual time is there for tests only. Each
-// scenario and seed is played by a process of its own, as in make lab.
+// The comparison is a test that plays each scenario and seed in a process of its own,
+// see package child.
 var (
 	dir    = flag.String("rivals.dir", "", "compare on the scenarios of this folder, as make rivals does")
 	only   = flag.String("rivals.only", "*", "only those whose names match")
@@ -94,7 +91,9 @@ func TestRivals(t *testing.T) {
 	var jobs []*job
 	for _, file := range files {
 		for seed := range *seeds {
-			jobs = append(jobs, &job{file: file, seed: seed + 1, out: filepath.Join(t.TempDir(), "round.json"), done: make(chan struct{})})
+			jobs = append(jobs, &job{file: file, seed: seed + 1, run: child.Run{
+				Test: "TestPlay", Out: filepath.Join(t.TempDir(), "round.json"), Limit: playLimit,
+			}})
 		}
 	}
 	began := time.Now()
@@ -118,43 +117,40 @@ func TestRivals(t *testing.T) {
 
 // job is one scenario by one seed.
 type job struct {
-	file, out string
-	seed      int
-	round     Round
-	err       error
-	used      time.Duration // of processor time
-	done      chan struct{}
+	file  string
+	seed  int
+	run   child.Run
+	round Round
+	err   error
+	used  time.Duration // of processor time
+}
+
+// play plays it in a process of its own.
+func (j *job) play() {
+	j.run.Flags = []string{"-rivals.play=" + j.file, fmt.Sprint("-rivals.seed=", j.seed), "-rivals.out=" + j.run.Out}
+	j.used, j.err = j.run.Do(&j.round)
 }
 
 // runAll runs the jobs, so many at a time, and prints each scenario in its turn.
 func runAll(t *testing.T, jobs []*job) []Row {
-	queue := make(chan *job, len(jobs))
-	for _, j := range jobs {
-		queue <- j
-	}
-	close(queue)
-	var workers sync.WaitGroup
-	for range *procs {
-		workers.Go(func() {
-			for j := range queue {
-				j.run()
-				close(j.done)
-			}
-		})
-	}
+	t.Helper()
 	var rows []Row
-	for same := range slices.Chunk(jobs, *seeds) {
+	var same []*job // of one scenario
+	child.All(jobs, *procs, (*job).play, func(j *job) {
+		if same = append(same, j); len(same) < *seeds {
+			return
+		}
 		if r, ok := sum(t, same); ok {
 			rows = append(rows, r)
 			fmt.Println(r.Text())
 		}
-	}
-	workers.Wait()
+		same = nil
+	})
 	return rows
 }
 
-// sum waits for the jobs of one scenario and makes its row. What could not be
-// measured, or broke a check of the lab's own, fails the test.
+// sum makes the row of the jobs of one scenario. What could not be measured, or broke a
+// check of the lab's own, fails the test.
 func sum(t *testing.T, jobs []*job) (Row, bool) {
 	t.Helper()
 	s, err := scenario.Load(jobs[0].file)
@@ -164,7 +160,6 @@ func sum(t *testing.T, jobs []*job) (Row, bool) {
 	}
 	var rounds []Round
 	for _, j := range jobs {
-		<-j.done
 		if j.err != nil {
 			t.Errorf("%s, seed %d: %v", s.Name, j.seed, j.err)
 			continue
@@ -178,30 +173,4 @@ func sum(t *testing.T, jobs []*job) (Row, bool) {
 		return Row{}, false
 	}
 	return Compare(s, rounds), true
-}
-
-// run plays it in a process of its own.
-func (j *job) run() {
-	self, err := os.Executable()
-	if err != nil {
-		j.err = err
-		return
-	}
-	c := exec.Command(self, "-test.run=^TestPlay$", "-test.timeout="+playLimit.String(), "-rivals.play="+j.file,
-		"-rivals.seed="+strconv.Itoa(j.seed), "-rivals.out="+j.out)
-	// A bubble runs one goroutine at a time: a second thread only costs.
-	c.Env = append(os.Environ(), "GOMAXPROCS=1")
-	said, err := c.CombinedOutput()
-	if c.ProcessState != nil {
-		j.used = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-	}
-	if err != nil {
-		j.err = fmt.Errorf("%w\n%s", err, said[:min(len(said), 4000)])
-		return
-	}
-	text, err := os.ReadFile(j.out)
-	if err == nil {
-		err = json.Unmarshal(text, &j.round)
-	}
-	j.err = err
 }

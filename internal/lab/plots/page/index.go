@@ -60,10 +60,18 @@ type shown struct {
 	Seeds               []seedShown
 	Bars                []barShown
 	Violations          []string
+	Broken              []brokenShown
 	Rows                []cell // the summary
 	Choosers            []chooserShown
 	Plot                *seedShown // that is shown
 	entries             []Entry
+	ended               []Entry // of them, those that came to their end
+}
+
+// brokenShown is a run that did not, and why.
+type brokenShown struct {
+	Seed uint64
+	Why  string
 }
 
 type seedShown struct {
@@ -90,12 +98,23 @@ func (s *shown) sum() {
 		s.Pass = s.Pass && e.Doc.Pass
 		s.Seeds = append(s.Seeds, seedShown{e.Doc.Seed, e.Doc.Pass, e.Plot, e.Series, e.NoPlot})
 		s.Violations = append(s.Violations, violations(e.Doc)...)
+		if e.Doc.Broken != "" {
+			s.Broken = append(s.Broken, brokenShown{e.Doc.Seed, e.Doc.Broken})
+		} else {
+			s.ended = append(s.ended, e)
+		}
 	}
-	s.Plot = &s.Seeds[max(0, slices.IndexFunc(s.Seeds, func(q seedShown) bool { return !q.Pass }))]
-	for i, b := range s.entries[0].Doc.Bars {
-		s.Bars = append(s.Bars, s.bar(i, b))
+	s.Plot = &s.Seeds[max(0, slices.IndexFunc(s.entries, func(e Entry) bool { return !e.Doc.Pass && e.Doc.Broken == "" }))]
+	if first := slices.IndexFunc(s.entries, func(e Entry) bool { return e.Doc.Broken == "" }); s.Plot.Plot == "" && first >= 0 {
+		s.Plot = &s.Seeds[first]
 	}
 	s.figures()
+	if len(s.ended) == 0 {
+		return
+	}
+	for i, b := range s.ended[0].Doc.Bars {
+		s.Bars = append(s.Bars, s.bar(i, b))
+	}
 	s.choosers()
 }
 
@@ -129,13 +148,13 @@ func runs(d *engine.Document) []*engine.Result {
 func (s *shown) bar(i int, b engine.BarResult) barShown {
 	out := barShown{Bar: b.Bar, Why: b.Why, Found: plots.Shorter(b.Found), Pass: true}
 	var not []string
-	for _, e := range s.entries {
+	for _, e := range s.ended {
 		if i >= len(e.Doc.Bars) || e.Doc.Bars[i].Pass {
 			continue
 		}
 		out.Pass = false
 		found := plots.Shorter(e.Doc.Bars[i].Found)
-		if len(s.entries) > 1 {
+		if len(s.ended) > 1 {
 			found = fmt.Sprintf("seed %d: %s", e.Doc.Seed, found)
 		}
 		not = append(not, found)
@@ -149,8 +168,12 @@ func (s *shown) bar(i int, b engine.BarResult) barShown {
 // figures are the summary, as ranges over the seeds.
 func (s *shown) figures() {
 	over := func(name string, show func(float64) string, value func(engine.Summary) float64) {
-		low, high := value(s.entries[0].Doc.Summary), value(s.entries[0].Doc.Summary)
-		for _, e := range s.entries {
+		if len(s.ended) == 0 {
+			s.Rows = append(s.Rows, cell{name, "-"})
+			return
+		}
+		low, high := value(s.ended[0].Doc.Summary), value(s.ended[0].Doc.Summary)
+		for _, e := range s.ended {
 			low, high = min(low, value(e.Doc.Summary)), max(high, value(e.Doc.Summary))
 		}
 		text := show(low)
@@ -177,13 +200,13 @@ func transfers(x float64) string {
 
 // choosers compares us with rivals, if there are any, by means over the seeds.
 func (s *shown) choosers() {
-	if len(s.entries[0].Doc.Rivals) == 0 {
+	if len(s.ended[0].Doc.Rivals) == 0 {
 		return
 	}
 	type sums struct{ mean, p95, best float64 }
 	by := map[string]*sums{}
 	var names []string
-	for _, e := range s.entries {
+	for _, e := range s.ended {
 		for _, r := range runs(e.Doc) {
 			if r == e.Doc.Without || e.Doc.Oracle == nil {
 				continue
@@ -199,7 +222,7 @@ func (s *shown) choosers() {
 			q.best += e.Doc.Oracle.Wait.Mean
 		}
 	}
-	n := float64(len(s.entries))
+	n := float64(len(s.ended))
 	for _, name := range names {
 		q := by[name]
 		c := chooserShown{Name: strings.ReplaceAll(name, "_", " "), Mean: fmt.Sprintf("%.3f s", q.mean/n), P95: fmt.Sprintf("%.3f s", q.p95/n), Regret: "-"}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-mux/assay/internal/lab/engine"
 	"github.com/assay-mux/assay/internal/lab/plots"
+	"github.com/assay-mux/assay/internal/lab/scenario"
 )
 
 // made is a small document.
@@ -207,6 +208,30 @@ func TestWrite(t *testing.T) {
 		if err != nil || !strings.Contains(string(svg), "</svg>") || !strings.Contains(string(page), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestWriteSaysWhatBroke: what did not come to its end is on the page, failed, with the reason, and with no figures
+// that it has not; the seeds that did are shown as ever.
+func TestWriteSaysWhatBroke(t *testing.T) {
+	of := func(name string, seed uint64) *engine.Document {
+		return engine.Broken(&scenario.Scenario{Name: name, About: "About " + name + "."}, seed, errors.New("panic: <no> good\ngoroutine 1"))
+	}
+	results := lab(t, of("alone", 1), of("pacer", 1), made("pacer", 2, true))
+	os.Remove(filepath.Join(strings.TrimSuffix(results, ".json"), "alone-1.json"))
+	file, err := Write(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _ := os.ReadFile(file)
+	text := wellFormed(t, string(page))
+	for _, want := range []string{"Not all bars hold", "About alone.", "seed 1 did not come to its end", "panic: <no> good", "no document", "25.0 %"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(page), "alone-1") || strings.Count(string(page), "<img") != 1 || strings.Count(text, "No drawing") != 1 {
+		t.Error(string(page))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Write draws all that `make lab` wrote: for DIR/lab.json, whose series are in
 // DIR/lab, an SVG beside each of these and DIR/lab/index.html, whose path it
-// returns. What cannot be drawn is named on the page and in the error, and does not
+// returns. Of what did not come to its end the page says why. What else cannot be drawn is named on the page and in the error, and does not
 // keep the rest from being drawn.
 func Write(results string) (page string, err error) {
 	var docs []*engine.Document
@@ -44,6 +44,9 @@ func Write(results string) (page string, err error) {
 // one draws one result, from its document with series.
 func one(dir string, d *engine.Document) (Entry, error) {
 	name := fmt.Sprintf("%s-%d", d.Scenario, d.Seed)
+	if d.Broken != "" {
+		return Entry{Doc: d, NoPlot: "it did not come to its end"}, nil
+	}
 	e := Entry{Doc: d, Series: name + ".json"}
 	svg, err := drawn(filepath.Join(dir, e.Series))
 	if err == nil {
