@@ -9,6 +9,7 @@ import (
 // assay is our own chooser: the ranker as any host has it.
 type assay struct {
 	*ranking.Ranker
+	most ranking.Kept
 }
 
 // NewAssay returns the ranker as a chooser.
@@ -25,7 +26,7 @@ func NewAssay(s Setting) (Chooser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return assay{r}, nil
+	return assay{r, cfg.MostKept()}, nil
 }
 
 func (a assay) Name() string { return "assay" }
@@ -53,6 +54,8 @@ func (a assay) Begin(now time.Duration, p ranking.Plan) (Transfer, error) {
 	}
 	return fetch{f}, nil
 }
+
+func (a assay) MostKept() ranking.Kept { return a.most }
 
 func (a assay) Tick(now time.Duration) { a.Poll(now) }
 

@@ -42,6 +42,7 @@ func (w *world) watch() {
 				w.log.check(c, c.client.Meter().Snapshot())
 			}
 		}
+		w.checkKept()
 	}
 }
 
@@ -65,10 +66,14 @@ func (w *world) checkFault(at, d time.Duration) {
 		return
 	}
 	for c, was := range before {
-		most := faultSlack + faultRTTs*time.Duration(c.a.link.RTT)
-		if got := c.client.Meter().Snapshot().Burst.Peers - was; got > most {
-			w.log.violate(c.a.id, "%v of a pause of ours of %v were charged to it", got, d)
-		}
+		w.log.charged(c, c.client.Meter().Snapshot().Burst.Peers-was, d)
+	}
+}
+
+// charged checks how much of a pause of ours was charged to a peer.
+func (r *recorder) charged(c *connection, got, pause time.Duration) {
+	if got > faultSlack+faultRTTs*time.Duration(c.a.link.RTT) {
+		r.violate(c.a.id, "%v of a pause of ours of %v were charged to it", got, pause)
 	}
 }
 

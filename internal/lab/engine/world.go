@@ -198,6 +198,7 @@ func (w *world) finish() {
 	}
 	w.wg.Wait()
 	w.drain()
+	w.checkLeft()
 }
 
 func (w *world) everyone() []*actor {
