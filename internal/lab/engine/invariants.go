@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/mux"
 )
 
@@ -99,9 +100,19 @@ func (r *recorder) check(c *connection, s mux.Snapshot) {
 	if least := c.leastRTT(); s.RTT.Base > 0 && s.RTT.Base < least-roundSlack {
 		r.violate(c.a.id, "a base RTT of %v on a link of %v", s.RTT.Base, least)
 	}
-	if most := c.mostRate(); most > 0 && s.Estimate.Rate > 0 && s.Estimate.Rate.BytesPerSecond() > most*rateSlack {
+	if most := c.mostRate(); most > 0 && s.Estimate.Rate > 0 && r.leastRate(s.Estimate) > most*rateSlack {
 		r.violate(c.a.id, "a rate of %.0f B/s on a link of %.0f", s.Estimate.Rate.BytesPerSecond(), most)
 	}
+}
+
+// leastRate is the least, in bytes per second, that an estimate vouches for. In real
+// time a link that was late hands on what it kept at once, faster than its rate: an
+// estimate is then held to its own error bar.
+func (r *recorder) leastRate(e burst.Estimation) float64 {
+	if r.w.o.RealTime {
+		return (e.Rate + 2*e.StandardError).BytesPerSecond()
+	}
+	return e.Rate.BytesPerSecond()
 }
 
 // leastRTT is the least round trip that the link ever has.

@@ -87,7 +87,7 @@ type PlayOptions struct {
 	New New
 	// Together lets the runs go on at the same time, in worlds of their own: in real
 	// time that takes as long as the longest. It does not go with a Within of bubbles,
-	// which take turns anyway.
+	// which take turns anyway, and says that time is real.
 	Together bool
 }
 
@@ -126,7 +126,7 @@ func (o PlayOptions) playAll(ctx context.Context, s *scenario.Scenario, runs []p
 	results := make([]*Result, len(runs))
 	play := func(i int) {
 		r := runs[i]
-		r.o.Seed = o.Seed
+		r.o.Seed, r.o.RealTime = o.Seed, o.Together
 		var err error
 		if results[i], err = within(ctx, s, r.o, o.Within); err != nil {
 			cancel(fmt.Errorf("%s, by %s: %w", s.Name, r.name, err))

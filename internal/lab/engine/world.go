@@ -31,6 +31,9 @@ type Options struct {
 	// Observe is told what happens, in order, by whichever goroutine it happens on and
 	// one at a time. It must not wait. Nil is not called.
 	Observe func(Event)
+	// RealTime says that it does not run in a bubble: links then keep time as well as
+	// the machine lets them.
+	RealTime bool
 }
 
 // world is one run.
