@@ -36,7 +36,9 @@ type leaver struct {
 // there is anything to choose by, all reasons and the drop-now path together. Those that withheld or
 // lied come first, then the slowest for a fetch of the usual size; of equals those of crowded groups,
 // and the older ones. Draw their replacements at random, or peers that farm a rank will get the
-// places. While verdicts are held none is proposed. A dry run proposes and counts nothing.
+// places. While verdicts are held none is proposed; while peers of several groups have become slower
+// together, which is more likely our own doing, none for being slow, and what they were before counts
+// for half an hour. A dry run proposes and counts nothing.
 func (r *Ranker) Churn(now time.Duration) []Departure {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +83,10 @@ func (r *Ranker) leavers(now time.Duration) []leaver {
 		if !punitive && !known && now-p.since < churnYoung {
 			continue
 		}
-		all = append(all, leaver{p, r.expect(p, size, now).time, punitive, crowd[p.group]})
+		if r.slump.on && !punitive {
+			continue
+		}
+		all = append(all, leaver{p, r.apart(p, size, now), punitive, crowd[p.group]})
 	}
 	return all
 }

@@ -191,6 +191,7 @@ func (r *Ranker) ownTrouble(now time.Duration, f *Fetch, excess float64, actual,
 func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 	p := f.peer
 	actual, ours := f.elapsed(reading)
+	r.fared(now, f, actual-ours, false)
 	seen := r.observe(now, f, reading, false)
 	p.long.fold(now, day, reading.Estimation)
 	r.population.vote(p, r.rateOf(p))
@@ -299,6 +300,9 @@ func excuseFor(how Failure) excuse {
 func (r *Ranker) fail(now time.Duration, f *Fetch, reading *burst.Reading, how string, excuse excuse) {
 	p := f.peer
 	actual, ours := f.elapsed(reading)
+	if excuse >= byTrouble {
+		r.fared(now, f, actual-ours, true)
+	}
 	seen := r.observe(now, f, reading, true)
 	r.tally.Failures++
 	f.conn.lastWindow = 0 // in doubt it is cold, and nothing looks sooner for having failed

@@ -57,6 +57,7 @@ type peer struct {
 	penalty     penalty
 	tested      tested
 	costs       allowance
+	former      former
 
 	picked       int // times chosen, shadows too
 	completions  int

@@ -36,6 +36,7 @@ type Ranker struct {
 	explorer   *explorer
 	us         *itsUs
 	link       meterOfLink
+	slump      slump
 	events     events
 	debts      debts
 	churned    hour
