@@ -43,11 +43,12 @@ func Carry() {
 }
 
 // order is what the carrier is told: once all of Config, later one peer's path,
-// or neither to be asked for a report.
+// or neither to be asked for a report; Anew has lateness counted from there on.
 type order struct {
 	Config *Config
 	Peer   int
 	Path   *Path
+	Anew   bool
 }
 
 // report is what it answers.
@@ -68,8 +69,13 @@ func carry(in io.Reader, out io.Writer) {
 	}
 	l := newLoop(*first.Config)
 	go l.run()
+	anew := false
 	for {
-		if err := reports.Encode(l.report()); err != nil {
+		r := l.report()
+		if anew {
+			r.Late = l.late.anew()
+		}
+		if err := reports.Encode(r); err != nil {
 			return
 		}
 		var o order
@@ -80,6 +86,7 @@ func carry(in io.Reader, out io.Writer) {
 			l.peers[o.Peer].up.set.Store(&o.Path.Up)
 			l.peers[o.Peer].down.set.Store(&o.Path.Down)
 		}
+		anew = o.Anew
 	}
 }
 
@@ -132,6 +139,16 @@ func (l *lateness) report() Lateness {
 		out.Mean = time.Duration(l.sum.Load() / int64(out.Packets))
 	}
 	return out
+}
+
+// anew is the report, after which all counts begin again.
+func (l *lateness) anew() Lateness {
+	var was lateness
+	was.worst.Store(l.worst.Swap(0))
+	was.late.Store(l.late.Swap(0))
+	was.sum.Store(l.sum.Swap(0))
+	was.packets.Store(l.packets.Swap(0))
+	return was.report()
 }
 
 // carrier is the process that carries, as the one that started it sees it.

@@ -141,8 +141,14 @@ func (n *Net) Stats(i int) (up, down Stats) {
 	return r.Peers[i][0], r.Peers[i][1]
 }
 
-// Lateness is how exact it was since the start.
-func (n *Net) Lateness() Lateness { return n.report().Late }
+// Lateness is how exact it was since it was last asked for; the first time, since
+// the start.
+func (n *Net) Lateness() Lateness {
+	if r, err := n.carrier.tell(order{Anew: true}); err == nil {
+		return r.Late
+	}
+	return n.last.Late
+}
 
 // Host is a network namespace with one address. Safe for concurrent use.
 type Host struct {

@@ -138,6 +138,9 @@ func TestDelay(t *testing.T) {
 	if l := n.Lateness(); l.Packets == 0 || l.Mean > l.Worst {
 		t.Errorf("lateness %+v", l)
 	}
+	if l := n.Lateness(); l.Packets != 0 || l.Worst != 0 {
+		t.Errorf("asked again at once, lateness %+v", l)
+	}
 }
 
 // TestRate: each direction has its own rate. The least time of the bytes at the

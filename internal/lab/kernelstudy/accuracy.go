@@ -56,53 +56,23 @@ type Run struct {
 	Reading  burst.Reading // after the warm-up, on which all predictions rest
 	RTTs     RTTs
 	Fetches  []Fetch
-	Lateness kernelpath.Lateness
-	Dropped  uint64 // by the bottleneck's queue
-	Attempts int
+	Lateness kernelpath.Lateness // in the attempts that count
+	Dropped  uint64              // by the bottleneck's queue
+	Attempts int                 // at all fetches
+	Kept     int                 // of them, one a fetch
+	Exits    Exits
 }
 
-// attempts is how often a way is measured at most while the emulator is late, for
-// which the machine is to blame, and whatever came of it says nothing of the
-// nodes.
-const attempts = 2
+// attempts is how often a fetch is made at most while the emulator is late, for
+// which the machine is to blame.
+const attempts = 3
 
-// punctual is how late the emulator may have been at the worst. Later than a few
-// milliseconds is a longer round trip to TCP, and looks like a queue to it. On a
-// slow way a packet alone takes as long.
-const (
-	punctual     = 8 * time.Millisecond
-	punctualSlow = 20 * time.Millisecond
-)
-
-// Measure makes the fetches of a way against a server. Where the emulator was
-// late it does so again, and the attempt counts in which it was least so.
-func Measure(w Way, start Server, window uint32) (best Run, err error) {
-	for n := range attempts {
-		r, err := measure(w, start, window)
-		if err != nil {
-			return r, err
-		}
-		if n == 0 || r.Lateness.Worst < best.Lateness.Worst {
-			best = r
-		}
-		best.Attempts = n + 1
-		if best.punctual() {
-			break
-		}
-	}
-	return best, nil
-}
-
-func (r Run) punctual() bool {
-	if r.Way.slow() {
-		return r.Lateness.Worst <= punctualSlow
-	}
-	return r.Lateness.Worst <= punctual
-}
-
-// measure makes the fetches of a way: one to learn from, then each size on the
-// same connection, then each on one of its own.
-func measure(w Way, start Server, window uint32) (Run, error) {
+// Measure makes the fetches of a way against a server: one to learn from, then
+// each size on the same connection, then each on one of its own. A fetch
+// during which the emulator was late is made again, and of its attempts that
+// counts in which it was least so: what a late emulator does to TCP says nothing
+// of the nodes.
+func Measure(w Way, start Server, window uint32) (Run, error) {
 	net, err := kernelpath.Start(kernelpath.Config{Seed: uint64(w.RTT) ^ uint64(w.Rate), Paths: []kernelpath.Path{w.path()}})
 	if err != nil {
 		return Run{}, err
@@ -117,10 +87,18 @@ func measure(w Way, start Server, window uint32) (Run, error) {
 	if err := m.all(); err != nil {
 		return m.run, fmt.Errorf("%v, %s: %w", w, w.Control, err)
 	}
-	m.run.Lateness = net.Lateness()
 	_, down := net.Stats(0)
 	m.run.Dropped = down.Dropped
+	m.run.Exits = exits(net.Peer(0))
 	return m.run, nil
+}
+
+// punctual is how late the emulator may be: no later than what CUBIC takes for a
+// queue that builds up (HyStart in Linux: an eighth of the round trip, within 4 and
+// 16 ms), or two packets on the wire of a slow way.
+func (w Way) punctual() time.Duration {
+	hystart := min(max(w.RTT/8, 4*time.Millisecond), 16*time.Millisecond)
+	return max(hystart, w.Rate.Time(2*1500))
 }
 
 type measuring struct {
@@ -131,27 +109,30 @@ type measuring struct {
 }
 
 func (m *measuring) all() error {
-	first, err := m.dial()
+	first, err := m.warm()
 	if err != nil {
 		return err
 	}
 	defer first.close()
-	if err := m.warm(first); err != nil {
-		return err
-	}
 	sizes := m.run.Way.fits()
 	for _, n := range sizes {
-		if err := m.fetch(first, Warm, n); err != nil {
+		if err := m.fetch(Warm, n, func() (*client, error) { return first, nil }); err != nil {
 			return err
 		}
 	}
 	for _, n := range sizes {
-		c, err := m.dial()
-		if err != nil {
-			return err
+		var last *client
+		err := m.fetch(Cold, n, func() (*client, error) {
+			if last != nil {
+				last.close()
+			}
+			var err error
+			last, err = m.dial()
+			return last, err
+		})
+		if last != nil {
+			last.close()
 		}
-		err = m.fetch(c, Cold, n)
-		c.close()
 		if err != nil {
 			return err
 		}
@@ -159,22 +140,79 @@ func (m *measuring) all() error {
 	return nil
 }
 
+// punctually makes attempts until the emulator is punctual in one, or there have
+// been enough. What an attempt returns is called if it is the most punctual so far.
+func (m *measuring) punctually(attempt func() (keep func(), err error)) error {
+	var least kernelpath.Lateness
+	for n := range attempts {
+		m.net.Lateness()
+		keep, err := attempt()
+		if err != nil {
+			return err
+		}
+		m.run.Attempts++
+		late := m.net.Lateness()
+		if n == 0 || late.Worst < least.Worst {
+			least = late
+			keep()
+		}
+		if late.Worst <= m.run.Way.punctual() {
+			break
+		}
+	}
+	m.run.Kept++
+	m.run.late(least)
+	return nil
+}
+
+// late adds the lateness of a fetch that counts.
+func (r *Run) late(l kernelpath.Lateness) {
+	all := &r.Lateness
+	if packets := all.Packets + l.Packets; packets > 0 {
+		all.Mean = time.Duration((float64(all.Mean)*float64(all.Packets) + float64(l.Mean)*float64(l.Packets)) / float64(packets))
+	}
+	all.Packets += l.Packets
+	all.Late += l.Late
+	all.Worst = max(all.Worst, l.Worst)
+}
+
 func (m *measuring) dial() (*client, error) {
 	return dial(m.net, m.addr, m.run.Way.Control, m.window)
 }
 
-// warm makes the fetch to learn from, and looks at the round trip meanwhile.
-func (m *measuring) warm(c *client) error {
-	end := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { m.run.RTTs.watch(c.session.Meter(), end) })
-	_, _, err := c.fetch(m.run.Way.warmUp(), burst.Reading{BaseRTT: m.run.Way.RTT})
-	close(end)
-	wg.Wait()
-	m.run.Reading = c.session.Meter().Reading()
-	m.run.RTTs.Idle = m.run.Reading.BaseRTT
-	c.last = c.path(m.run.Reading).WindowAfter(m.run.Way.warmUp())
-	return err
+// warm makes the fetch to learn from, on a connection that it returns, and looks
+// at the round trip meanwhile.
+func (m *measuring) warm() (kept *client, err error) {
+	var all []*client
+	err = m.punctually(func() (func(), error) {
+		c, err := m.dial()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+		end := make(chan struct{})
+		var seen RTTs
+		var wg sync.WaitGroup
+		wg.Go(func() { seen.watch(c.session.Meter(), end) })
+		_, _, err = c.fetch(m.run.Way.warmUp(), burst.Reading{BaseRTT: m.run.Way.RTT})
+		close(end)
+		wg.Wait()
+		if err != nil {
+			return nil, err
+		}
+		return func() {
+			kept = c
+			m.run.RTTs, m.run.Reading = seen, c.session.Meter().Reading()
+			m.run.RTTs.Idle = m.run.Reading.BaseRTT
+			c.last = c.path(m.run.Reading).WindowAfter(m.run.Way.warmUp())
+		}, nil
+	})
+	for _, c := range all {
+		if c != kept || err != nil {
+			c.close()
+		}
+	}
+	return kept, err
 }
 
 // watch follows the base round trip until the end.
@@ -202,16 +240,29 @@ func (r *RTTs) watch(m *mux.Meter, end chan struct{}) {
 	}
 }
 
-func (m *measuring) fetch(c *client, s State, bytes int64) error {
-	p, t, err := c.fetch(bytes, m.run.Reading)
-	if err != nil {
-		return err
-	}
-	m.run.Fetches = append(m.run.Fetches, Fetch{
-		Way: m.run.Way, State: s, Bytes: bytes, Actual: t.whole, First: t.first, Predicted: p.Total,
-		Bar: errorBar(m.run.Reading, p.Total, bytes),
+// fetch makes one fetch of a state, each attempt over a client of its own or not.
+func (m *measuring) fetch(s State, bytes int64, over func() (*client, error)) error {
+	var kept Fetch
+	err := m.punctually(func() (func(), error) {
+		c, err := over()
+		if err != nil {
+			return nil, err
+		}
+		p, t, err := c.fetch(bytes, m.run.Reading)
+		if err != nil {
+			return nil, err
+		}
+		return func() {
+			kept = Fetch{
+				Way: m.run.Way, State: s, Bytes: bytes, Actual: t.whole, First: t.first, Predicted: p.Total,
+				Bar: errorBar(m.run.Reading, p.Total, bytes),
+			}
+		}, nil
 	})
-	return nil
+	if err == nil {
+		m.run.Fetches = append(m.run.Fetches, kept)
+	}
+	return err
 }
 
 // errorBar is that within which the audit holds nothing against a peer: two

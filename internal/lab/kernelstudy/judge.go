@@ -111,16 +111,16 @@ func RTTMisses(runs []Run) (misses []string) {
 
 // WriteRTTs prints what nodes believe of round trips and rates.
 func WriteRTTs(w io.Writer, runs []Run) {
-	fmt.Fprintf(w, "What the node believes after the warm-up; base while it was under way; how late the emulator was:\n")
-	fmt.Fprintf(w, "%34s %6s %9s %20s %9s %18s %20s %14s %18s %8s\n", "way", "", "base", "meanwhile", "kernel", "p95 of", "loaded p95 of", "Mbit/s", "late, at worst", "dropped")
+	fmt.Fprintf(w, "What the node believes after the warm-up; base while it was under way; how late the emulator was, in so many of so many attempts;\nslow starts left for delay + for a train of acknowledgements:\n")
+	fmt.Fprintf(w, "%34s %6s %9s %20s %9s %18s %20s %14s %18s %8s %8s\n", "way", "", "base", "meanwhile", "kernel", "p95 of", "loaded p95 of", "Mbit/s", "late, at worst", "dropped", "exits")
 	for _, r := range runs {
 		e := r.Reading.Estimation
 		rate := fmt.Sprintf("%.4g ± %.2g", e.Rate.BytesPerSecond()*8e-6, 8e-6*e.Rate.BytesPerSecond()*float64(e.StandardError/max(e.Rate, 1e-15)))
 		if e.Rate == 0 {
 			rate = fmt.Sprintf("> %.4g", e.UpperBound.BytesPerSecond()*8e-6)
 		}
-		fmt.Fprintf(w, "%34v %6s %9s %20s %9s %18s %20s %14s %18s %8d\n", r.Way, r.Way.Control, ms(r.RTTs.Idle),
-			ms(r.RTTs.Least)+" - "+ms(r.RTTs.Most), ms(r.RTTs.Kernel), fmt.Sprintf("%s of %d", ms(r.RTTs.P95), r.RTTs.Samples[0]), fmt.Sprintf("%s of %d", ms(r.RTTs.LoadedP95), r.RTTs.Samples[1]), rate, fmt.Sprintf("%s, %s of %d", ms(r.Lateness.Mean), ms(r.Lateness.Worst), r.Attempts), r.Dropped)
+		fmt.Fprintf(w, "%34v %6s %9s %20s %9s %18s %20s %14s %18s %8d %8s\n", r.Way, r.Way.Control, ms(r.RTTs.Idle),
+			ms(r.RTTs.Least)+" - "+ms(r.RTTs.Most), ms(r.RTTs.Kernel), fmt.Sprintf("%s of %d", ms(r.RTTs.P95), r.RTTs.Samples[0]), fmt.Sprintf("%s of %d", ms(r.RTTs.LoadedP95), r.RTTs.Samples[1]), rate, fmt.Sprintf("%s, %s of %d/%d", ms(r.Lateness.Mean), ms(r.Lateness.Worst), r.Kept, r.Attempts), r.Dropped, fmt.Sprintf("%d+%d", r.Exits.Delay, r.Exits.Train))
 	}
 }
 

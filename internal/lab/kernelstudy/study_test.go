@@ -172,6 +172,38 @@ func TestErrorBar(t *testing.T) {
 	}
 }
 
+// TestPunctual: a fetch is made again while the emulator is later than TCP would
+// bear, and what is kept is the most punctual attempt.
+func TestPunctual(t *testing.T) {
+	for rtt, want := range map[time.Duration]time.Duration{5: 4, 69: 8, 268: 16} {
+		got := Way{RTT: rtt * time.Millisecond, Rate: 100 * lab.Mbit}.punctual().Truncate(time.Millisecond)
+		if got != want*time.Millisecond {
+			t.Errorf("%d ms: %v", rtt, got)
+		}
+	}
+	if got := (Way{RTT: 5 * time.Millisecond, Rate: lab.Mbit}).punctual(); got != 24*time.Millisecond {
+		t.Errorf("slow: %v", got)
+	}
+	var r Run
+	r.late(kernelpath.Lateness{Packets: 1, Mean: 3 * time.Millisecond, Worst: 3 * time.Millisecond})
+	r.late(kernelpath.Lateness{Packets: 2, Late: 1, Mean: 0, Worst: 2 * time.Millisecond})
+	if r.Lateness != (kernelpath.Lateness{Packets: 3, Late: 1, Mean: time.Millisecond, Worst: 3 * time.Millisecond}) {
+		t.Errorf("%+v", r.Lateness)
+	}
+}
+
+func TestExits(t *testing.T) {
+	const netstat = "TcpExt: A TCPHystartTrainDetect TCPHystartTrainCwnd TCPHystartDelayDetect\nTcpExt: 1 2 30 4\nIpExt: A\nIpExt: 9\n"
+	if got := parseExits(netstat); got != (Exits{Delay: 4, Train: 2}) {
+		t.Errorf("%+v", got)
+	}
+	for _, s := range []string{"", "TcpExt: TCPHystartTrainDetect", "TcpExt: TCPHystartTrainDetect\nTcpExt:\n"} {
+		if got := parseExits(s); got != (Exits{}) {
+			t.Errorf("%q: %+v", s, got)
+		}
+	}
+}
+
 func TestTables(t *testing.T) {
 	w := Way{RTT: 20 * time.Millisecond, Rate: 100 * lab.Mbit, Loss: 0.01, Control: "cubic"}
 	r := runOf(w, 0.05, 0.5)
@@ -247,7 +279,7 @@ func TestMeasure(t *testing.T) {
 	for name, server := range map[string]Server{"wrapped": Wrapped(Window), "bare": Bare(Window)} {
 		t.Run(name, func(t *testing.T) {
 			w := Way{RTT: 40 * time.Millisecond, Rate: lab.Mbit}
-			r, err := measure(w, server, Window)
+			r, err := Measure(w, server, Window)
 			if errors.Is(err, kernelpath.ErrUnavailable) {
 				t.Skip(err)
 			}
