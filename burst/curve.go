@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// curvePoints is how many checkpoints a burst keeps: 2 KiB for each active connection, and a
+	// curvePoints is how many checkpoints a burst keeps: 2.5 KiB for each active connection, and a
 	// cut that is at most about 1/32 of the burst from where it should be.
 	curvePoints = 128
 	// curveBlocks is how many equal-byte blocks the standard error is taken from: enough for a
@@ -26,15 +26,27 @@ type point struct {
 // is chopped changes nothing. points[0] is always the origin; head is not a checkpoint yet.
 type curve struct {
 	points [curvePoints]point
+	leads  [curvePoints]uint32 // bytes before each that carry no rate, as far as a ramp may reach
+	lead   int64               // and before the head
 	n      int
 	stride int64
 	head   point
 }
 
 func (c *curve) reset() {
-	c.points[0] = point{}
-	c.n, c.stride, c.head = 1, 1, point{}
+	c.points[0], c.leads[0] = point{}, 0
+	c.n, c.stride, c.head, c.lead = 1, 1, point{}, 0
 }
+
+// led appends bytes that carry no rate: they have their place, for a slow start is told by all bytes.
+func (c *curve) led(bytes int64) {
+	c.lead += bytes
+	if c.head == c.points[c.n-1] {
+		c.leads[c.n-1] = c.headLead()
+	}
+}
+
+func (c *curve) headLead() uint32 { return uint32(min(c.lead, math.MaxUint32)) }
 
 // add appends an arrival of so many bytes, charged dt.
 func (c *curve) add(bytes int64, dt time.Duration) {
@@ -52,7 +64,7 @@ func (c *curve) keep() {
 			return
 		}
 	}
-	c.points[c.n] = c.head
+	c.points[c.n], c.leads[c.n] = c.head, c.headLead()
 	c.n++
 }
 
@@ -60,24 +72,25 @@ func (c *curve) keep() {
 func (c *curve) thin() {
 	c.stride = max(2*c.stride, c.head.bytes/(curvePoints/2))
 	kept := 1
-	for _, p := range c.points[1:c.n] {
+	for i, p := range c.points[1:c.n] {
 		if p.bytes-c.points[kept-1].bytes >= c.stride {
-			c.points[kept] = p
+			c.points[kept], c.leads[kept] = p, c.leads[i+1]
 			kept++
 		}
 	}
 	c.n = kept
 }
 
-// after returns the first checkpoint beyond so many bytes and how many steps (checkpoints and the
-// head) follow it; false if only the head lies beyond.
-func (c *curve) after(bytes int64) (cut point, steps int, ok bool) {
+// after returns the first checkpoint beyond so many bytes, those without a rate among them, how many
+// of these lie before it, and how many steps (checkpoints and the head) follow it; false if only the head
+// lies beyond.
+func (c *curve) after(bytes int64) (cut point, lead int64, steps int, ok bool) {
 	for i, p := range c.points[:c.n] {
-		if p.bytes > bytes {
-			return p, c.n - i, p != c.head
+		if lead = int64(c.leads[i]); p.bytes+lead > bytes {
+			return p, lead, c.n - i, p != c.head
 		}
 	}
-	return c.head, 0, false
+	return c.head, c.lead, 0, false
 }
 
 // at interpolates the time at which so many bytes had come.

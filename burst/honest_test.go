@@ -246,6 +246,32 @@ func TestQueuedBytesHaveNoRate(t *testing.T) {
 	}
 }
 
+// A reader that comes late now and then, once the link is full, hands over what had waited. Those bytes
+// have no rate, and where they lay is no part of the slow start: of a cold burst as much is left out as
+// ever. (They were once taken for its beginning, and with an initial window's times 2^Q of them nothing was
+// left out: 200 Mbit/s at 69 ms read 70.)
+func TestBacklogIsNoPartOfTheSlowStart(t *testing.T) {
+	l := link{rtt: 69 * ms, speed: 200 * mbit}
+	for _, share := range []int{0, 4, 2} { // of the reads beyond the slow start every so many is a backlog
+		h := newHost(l.path(true))
+		in := merge(l.cold(0, 9e6), 64<<10)
+		id, _, _ := h.w.Begin(0)
+		h.w.Asked(0)
+		come := 0
+		for i, r := range in {
+			come += r.bytes
+			queued := share > 0 && come > 3e6 && i%share == 0
+			h.got(h.w.Arrive(Arrival{At: r.at, Bytes: r.bytes, Queued: queued}))
+		}
+		h.got(h.w.End(in[len(in)-1].at, id, 0, true))
+		s := h.out[0]
+		within(t, "rate", s.Rate.BytesPerSecond(), l.speed, 0.02)
+		if s.RampBytes < 1e6 || s.UpperBound {
+			t.Errorf("one of %d: %d bytes left out, bound %v", share, s.RampBytes, s.UpperBound)
+		}
+	}
+}
+
 func TestPipelinedFetchesShareOneBurst(t *testing.T) {
 	l := link{rtt: 40 * ms, speed: 50 * mbit}
 	h := newHost(l.path(true))

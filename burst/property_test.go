@@ -320,7 +320,7 @@ func TestCurveIsExactWithinAStride(t *testing.T) {
 			t.Fatalf("head %+v, exact %+v", c.head, end)
 		}
 		skip := rapid.Int64Range(0, end.bytes).Draw(t, "skip")
-		cut, _, ok := c.after(skip)
+		cut, _, _, ok := c.after(skip)
 		if !ok {
 			return
 		}

@@ -30,6 +30,7 @@ func windows(bytes, window int64) int {
 // ramp is the part of a burst that is left out as slow start.
 type ramp struct {
 	cut      point         // where the rest begins
+	lead     int64         // bytes without a rate before it
 	steps    int           // steps of the curve beyond the cut
 	short    bool          // the burst ended within its slow start
 	capped   bool          // the slow start is longer than we leave out
@@ -76,10 +77,9 @@ func (w *Window) cutAt(rate SecondsPerByte) ramp {
 	bytes := float64(window) * (math.Exp2(float64(q)) - 1)
 	limit := float64(w.rampCap())
 	r := ramp{steps: c.n, capped: bytes > limit}
-	skip := int64(min(bytes, limit)) + w.cfg.InitialWindow - b.lead
-	if q > 0 && skip > 0 {
+	if q > 0 {
 		var ok bool
-		r.cut, r.steps, ok = c.after(skip)
+		r.cut, r.lead, r.steps, ok = c.after(int64(min(bytes, limit)) + w.cfg.InitialWindow)
 		r.short = !ok
 	}
 	r.restRate = perByte(c.head.time-r.cut.time, c.head.bytes-r.cut.bytes)
@@ -110,13 +110,13 @@ func (w *Window) bound(r ramp) ramp {
 		whole = r
 	}
 	window := w.cfg.InitialWindow + b.before
-	rounds := windows(b.lead+c.head.bytes, window) - 1
-	skip := int64(float64(window)*(math.Exp2(float64(rounds))-1)) + w.cfg.InitialWindow - b.lead
-	if rounds < 1 || skip <= 0 {
+	rounds := windows(c.lead+c.head.bytes, window) - 1
+	skip := int64(float64(window)*(math.Exp2(float64(rounds))-1)) + w.cfg.InitialWindow
+	if rounds < 1 || skip <= int64(c.leads[0]) {
 		return whole
 	}
 	last := whole
-	last.cut, last.steps, _ = c.after(skip)
+	last.cut, last.lead, last.steps, _ = c.after(skip)
 	bytes, span := c.head.bytes-last.cut.bytes, c.head.time-last.cut.time
 	last.restRate = perByte(span, bytes)
 	spread, ok := c.spread(last.cut, last.steps)
@@ -131,7 +131,7 @@ func (w *Window) bound(r ramp) ramp {
 // the bytes themselves at the rate of the rest.
 func (w *Window) rampAllowance(q int, r ramp, rate SecondsPerByte) time.Duration {
 	b := &w.burst
-	rounds := min(q, windows(b.lead+r.cut.bytes, w.cfg.InitialWindow+b.before))
+	rounds := min(q, windows(r.lead+r.cut.bytes, w.cfg.InitialWindow+b.before))
 	if r.restRate > 0 {
 		rate = r.restRate
 	}

@@ -73,7 +73,6 @@ type burst struct {
 	opened   time.Duration
 	ours     time.Duration
 	bytes    int64
-	lead     int64 // bytes that carry a round trip, not a rate
 	covered  int64
 	before   int64 // bytes since the connection was last cold, when this burst opened
 	how      how   // how the last arrival was taken
@@ -291,7 +290,7 @@ func (w *Window) take(h how, bytes int64, charged time.Duration) {
 	b.how = h
 	switch h {
 	case led:
-		b.lead += bytes
+		w.curve.led(bytes)
 		return
 	case covered:
 		b.covered += bytes

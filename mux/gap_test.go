@@ -104,6 +104,7 @@ func TestOurOwnPartIsBookedOnlyWhileMeasuring(t *testing.T) {
 	}
 	end := m.Begin()
 	defer end()
+	m.settle = func() {}
 	if own, _ := m.attribute(s); own != 1000*ms || m.gaps.Credit != 1000*ms || m.Reading().Credit != 1000*ms {
 		t.Errorf("%v is ours, %+v booked", own, m.gaps)
 	}
