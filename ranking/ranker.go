@@ -327,5 +327,6 @@ func (r *Ranker) forget(p *peer) {
 	r.explorer.enough(p.id)
 	r.explorer.redeem(p.id)
 	r.holders.forget(p)
+	r.slump.drop(p)
 	delete(r.peers, p.id)
 }

@@ -111,6 +111,12 @@ func (s *slump) end(now time.Duration) {
 	s.low, s.on = nil, false
 }
 
+// drop forgets a peer.
+func (s *slump) drop(p *peer) {
+	s.low = slices.DeleteFunc(s.low, func(q *peer) bool { return q == p })
+	s.on = s.on && len(s.low) > 0
+}
+
 // apart is what is expected of a peer, but for what a slump did to it; in seconds.
 func (r *Ranker) apart(p *peer, size int64, now time.Duration) float64 {
 	t := r.expect(p, size, now).time

@@ -164,3 +164,23 @@ func TestALongSlumpIsHowThingsAre(t *testing.T) {
 		t.Error("it goes on")
 	}
 }
+
+// Records that are forgotten are not kept for it, and it goes with the last of them.
+func TestASlumpForgetsWithTheRecords(t *testing.T) {
+	w := uneven(t, 8)
+	throttle(w.order, 10)
+	w.serve(w.order[:4], 1e6)
+	if !w.r.slump.on {
+		t.Fatal("no slump")
+	}
+	for _, a := range w.order[:4] {
+		if err := w.r.Leave(w.now, a.conn); err != nil {
+			t.Fatal(err)
+		}
+		w.r.forget(w.r.peers[a.id])
+	}
+	if len(w.r.slump.low) > 0 || w.r.slump.on {
+		t.Errorf("%d are kept", len(w.r.slump.low))
+	}
+	w.serve(w.order[4:], 1e6)
+}
