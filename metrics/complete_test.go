@@ -18,6 +18,8 @@ var unshown = map[string]string{
 	"Burst.Deadline": "an instant, the last arrival plus the horizon while the gate is open",
 	"Burst.Fetches":  "the same as Fetches",
 
+	"Streams": "the multiplexer has the like; here it says that what a meter keeps is bounded",
+
 	"RTT.UnloadedP50": "the same as P50 as soon as there is an unloaded sample",
 	"RTT.UnloadedP95": "the same as P95 as soon as there is an unloaded sample",
 }

@@ -37,6 +37,7 @@ type Snapshot struct {
 	Burst    burst.State      // the open burst, and time by whose it was
 	Gaps     Gaps             // our own part of the silences, by cause
 	Fetches  int              // outstanding
+	Streams  int              // open ones that it follows, 65,536 at most
 
 	Outstanding int           // cookies unanswered
 	FrontAge    time.Duration // age of the oldest of them, 0 if none
@@ -66,6 +67,7 @@ func (m *Meter) Snapshot() Snapshot {
 		Burst:       m.pair.window.State(),
 		Gaps:        m.gaps,
 		Fetches:     int(m.fetching.Load()),
+		Streams:     len(m.ledger.streams),
 		Outstanding: m.pair.cookies.Len(),
 		Cookies:     m.pair.cookies.Counts(),
 		Counts:      m.counts,

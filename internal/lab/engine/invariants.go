@@ -11,6 +11,9 @@ import (
 const (
 	// mostCookies is how many may be outstanding on a connection: the shim's default.
 	mostCookies = 8
+	// streamSlack is how many streams a meter may follow that the multiplexer has closed: those
+	// whose end the peer has not answered yet.
+	streamSlack = 32
 	// roundSlack is how far below the link's own round trip a base RTT may be: none but
 	// rounding.
 	roundSlack = time.Microsecond
@@ -90,6 +93,9 @@ func (r *recorder) check(c *connection, s mux.Snapshot) {
 	if s.Outstanding > mostCookies {
 		r.violate(c.a.id, "%d cookies are outstanding, at most %d may be", s.Outstanding, mostCookies)
 	}
+	if most := c.streams() + streamSlack; s.Streams > most {
+		r.violate(c.a.id, "%d streams are followed, at most %d may be open", s.Streams, most)
+	}
 	if s.RTT.Samples+s.RTT.LoadedSamples > s.Cookies.Echoed {
 		r.violate(c.a.id, "%d round trips were sampled of %d echoes that were due: an estimate moved on one that was not",
 			s.RTT.Samples+s.RTT.LoadedSamples, s.Cookies.Echoed)
@@ -113,6 +119,14 @@ func (r *recorder) leastRate(e burst.Estimation) float64 {
 		return (e.Rate + 2*e.StandardError).BytesPerSecond()
 	}
 	return e.Rate.BytesPerSecond()
+}
+
+// streams is how many are open, by the local multiplexer's own books.
+func (c *connection) streams() int {
+	if c.client == nil {
+		return 0
+	}
+	return c.client.NumStreams()
 }
 
 // leastRTT is the least round trip that the link ever has.

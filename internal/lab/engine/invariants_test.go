@@ -19,7 +19,7 @@ func checked() (*recorder, *connection, mux.Snapshot) {
 	c := &connection{a: &actor{w: w, id: "peer", link: scenario.Link{Rate: 8e6, RTT: scenario.Time(40 * time.Millisecond)}}}
 	c.got.Store(1000)
 	var s mux.Snapshot
-	s.Outstanding, s.Cookies.Echoed = mostCookies, 5
+	s.Outstanding, s.Cookies.Echoed, s.Streams = mostCookies, 5, streamSlack
 	s.RTT.Samples, s.RTT.LoadedSamples, s.RTT.Base = 3, 2, 40*time.Millisecond
 	s.Counts.PayloadIn = 1000
 	s.Estimate.Rate = burst.SecondsPerByte(1e-6)
@@ -35,6 +35,7 @@ func TestEachInvariantIsChecked(t *testing.T) {
 	for name, tc := range map[string]broken{
 		"nothing":            {func(*connection, *mux.Snapshot) {}, ""},
 		"too many cookies":   {func(_ *connection, s *mux.Snapshot) { s.Outstanding++ }, "cookies are outstanding"},
+		"streams for ever":   {func(_ *connection, s *mux.Snapshot) { s.Streams = streamSlack + 1 }, "streams are followed"},
 		"a forged sample":    {func(_ *connection, s *mux.Snapshot) { s.RTT.Samples++ }, "an estimate moved"},
 		"a loaded one":       {func(_ *connection, s *mux.Snapshot) { s.RTT.LoadedSamples++ }, "an estimate moved"},
 		"bytes from nowhere": {func(c *connection, _ *mux.Snapshot) { c.got.Add(1) }, "were read of"},
