@@ -149,7 +149,7 @@ var unshownRanking = map[string]string{
 	"Best.Connected": "those ranked all are", "Best.Pinned": "the operator's own doing",
 	"Best.BaseRTT": "the meter's, shown as assay_top_", "Best.HighRTT": "likewise", "Best.Rate": "likewise", "Best.Coverage": "likewise",
 	"Best.Picked": "summed in assay_ranking_transfers_total", "Best.Bytes": "the meter's payload",
-	"Best.Newcomer": "no completions", "Best.Dropped": "counted as an event",
+	"Best.Tested": "the operator's own measurement, in the reports of speed tests", "Best.Newcomer": "no completions", "Best.Dropped": "counted as an event",
 	"Strata.SizeTo": "the next stratum's from", "Strata.RTTTo": "likewise",
 }
 

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -200,7 +201,7 @@ func TestReaderPauses(t *testing.T) {
 			watched(t, f, now, now+1)
 		}
 	}
-	if _, err := r.Read(buf); err != io.EOF {
+	if _, err := r.Read(buf); !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	if f.pause.ours < 17*time.Second {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// ErrHung: it was still running when its time was over.
+// ErrHung says that it was still running when its time was over.
 var ErrHung = errors.New("it hangs: stopped after its time was over")
 
-// ErrNothing: it ended well and wrote nothing, so it did not run what it was asked for.
+// ErrNothing says that it ended well and wrote nothing, so it did not run what it was asked for.
 var ErrNothing = errors.New("it wrote no result")
 
 const (

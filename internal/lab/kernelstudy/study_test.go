@@ -175,9 +175,9 @@ func TestErrorBar(t *testing.T) {
 // TestPunctual: a fetch is made again while the emulator is later than TCP would
 // bear, and what is kept is the most punctual attempt.
 func TestPunctual(t *testing.T) {
-	for rtt, want := range map[time.Duration]time.Duration{5: 4, 69: 8, 268: 16} {
-		got := Way{RTT: rtt * time.Millisecond, Rate: 100 * lab.Mbit}.punctual().Truncate(time.Millisecond)
-		if got != want*time.Millisecond {
+	for rtt, want := range map[int]int{5: 4, 69: 8, 268: 16} {
+		got := Way{RTT: time.Duration(rtt) * time.Millisecond, Rate: 100 * lab.Mbit}.punctual().Milliseconds()
+		if got != int64(want) {
 			t.Errorf("%d ms: %v", rtt, got)
 		}
 	}
