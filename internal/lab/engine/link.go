@@ -37,7 +37,7 @@ func rateChanges(b scenario.Bottleneck) []lab.Change {
 func (w *world) pair(a *actor) (ours, theirs *lab.Conn) {
 	now, l := w.now(), a.link
 	up, down := w.direction(l, l.Up, now), w.direction(l, l.Rate, now)
-	up.OneWay += time.Duration(a.index) * apart / 10 // no two peers answer at the same instant
+	up.OneWay += a.offset()
 	a.mu.Lock()
 	a.dials++
 	down.Seed = uint64(draw(w.o.Seed, a.id, a.dials, -1) * math.MaxUint32)
@@ -54,6 +54,19 @@ func (w *world) pair(a *actor) (ours, theirs *lab.Conn) {
 	}
 	return lab.PairOf(up, down)
 }
+
+// offset is by how much a peer's answers are later than its link says, below any effect: no two peers
+// answer at the same instant. Which of equals comes a hair sooner is drawn from the seed. The order of
+// the file would be a hint, as the honest mostly come first there: whoever takes the very best of equals
+// would never meet an adversary among them.
+func (a *actor) offset() time.Duration {
+	turn := time.Duration(draw(a.w.o.Seed, a.id, 0, -2) * offsets)
+	return turn*apart/10 + time.Duration(a.index)
+}
+
+// offsets is how many offsets there are, a tenth of apart from each other. More makes the last of them
+// later, fewer leaves more peers to the order of the file, a nanosecond apart.
+const offsets = 128
 
 // direction is one way of a link that is made now.
 func (w *world) direction(l scenario.Link, rate scenario.Rate, now time.Duration) lab.Link {
