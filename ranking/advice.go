@@ -323,7 +323,7 @@ func rescuer(candidates []candidate, j *job) (candidate, bool) {
 // mayHedge says whether extra bytes may be spent on it: within the budget, and within what its peer may
 // cost us.
 func (r *Ranker) mayHedge(now time.Duration, f *Fetch, bytes int64) bool {
-	return (f.troubled == AtRisk || f.peer.costs.left(now) > 0) && r.budget.left(now, f.job.purse(Hedge)) >= bytes
+	return (f.troubled == AtRisk || f.peer.costs.left(now) > 0) && r.budget.left(now, f.job.purse(Pick{Role: Hedge})) >= bytes
 }
 
 // mayReset says whether ending the connection may be advised: it is dead by all signs, nothing else

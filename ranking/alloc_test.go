@@ -11,7 +11,7 @@ import (
 func TestHotPathDoesNotAllocate(t *testing.T) {
 	p := Path{BaseRTT: 40 * ms, HighRTT: 60 * ms, Rate: 1e-7, StreamWindow: 256 << 10, LastWindow: 1e5}
 	e := newExplorer(always(), seeded())
-	e.want("p", "G", false)
+	e.want("p", "G", false, false)
 	e.demote("q", "G", 0, false)
 	b := newBudget(defaultBudgetLimits())
 	u := newItsUs()

@@ -20,6 +20,12 @@ type budgetLimits struct {
 	// floor is what may be spent however little was fetched, in bytes an hour. Larger weakens share on
 	// idle nodes. 32 MiB: half of it, the ordinary part, lets a young node hedge one datum of 12 MB.
 	floor int64
+	// discovery is the part of the bytes of the last hour, out of the ordinary, that first trials may come
+	// to, discoveryFloor what they may however little was fetched. Larger finds good peers sooner where
+	// many are new; a flood of identities costs so much, and leaves the rest to hedges. 1 % and 8 MiB: eight
+	// first ranges, as many newcomers of as many places at once as most nodes ever see.
+	discovery      float64
+	discoveryFloor int64
 	// redundancy is the share that critical fetches may be redundant with from their start. Critical
 	// items are few; larger lets more of them come twice.
 	redundancy float64
@@ -30,6 +36,7 @@ type budgetLimits struct {
 func defaultBudgetLimits() budgetLimits {
 	return budgetLimits{
 		share: 0.05, reserve: 0.5, floor: 32 << 20,
+		discovery: 0.01, discoveryFloor: 8 << 20,
 		redundancy: 0.25, redundancyFloor: 64 << 20,
 	}
 }
@@ -38,8 +45,10 @@ func defaultBudgetLimits() budgetLimits {
 type spending uint8
 
 const (
-	// ordinary is hedges, shadows and exploration.
+	// ordinary is hedges, shadows and exploration but for first trials.
 	ordinary spending = iota
+	// discovery is first trials: a part of what is ordinary.
+	discovery
 	// critical is hedges of critical fetches.
 	critical
 	// redundant is the second copy of a critical fetch from its start.
@@ -52,6 +61,8 @@ func (s spending) String() string {
 	switch s {
 	case ordinary:
 		return "ordinary"
+	case discovery:
+		return "discovery"
 	case critical:
 		return "critical"
 	case redundant:
@@ -103,10 +114,14 @@ func (b *budget) left(now time.Duration, what spending) int64 {
 		return max(all-b.used(now, redundant), 0)
 	}
 	all := max(int64(useful*b.limits.share), b.limits.floor)
-	plain := b.used(now, ordinary)
+	plain := b.used(now, ordinary) + b.used(now, discovery)
 	left := all - plain - b.used(now, critical)
-	if what == ordinary {
+	if what != critical {
 		left = min(left, int64(float64(all)*(1-b.limits.reserve))-plain)
+	}
+	if what == discovery {
+		first := max(int64(useful*b.limits.discovery), b.limits.discoveryFloor)
+		left = min(left, first-b.used(now, discovery))
 	}
 	return max(left, 0)
 }

@@ -251,12 +251,12 @@ func (r *Ranker) plan(a *ask) (Plan, error) {
 	p.Predicted = p.Primary.Predicted
 	p.Late = a.Deadline > 0 && a.now+p.Predicted > a.Deadline
 	r.addCopies(a, &p, chosen)
-	r.addTrials(a, &p)
+	r.addTrials(a, &p, chosen)
 	r.tally.Plans++
 	return p, nil
 }
 
-// draw takes one of those within the band of the best, by group first.
+// draw takes one of those within the band of the best: the one that we are with, or any, by group first.
 func (r *Ranker) draw(a *ask, why *Why) candidate {
 	best := a.candidates[0]
 	pool := a.candidates
@@ -268,9 +268,13 @@ func (r *Ranker) draw(a *ask, why *Why) candidate {
 		n++
 	}
 	band := proven(pool[:max(n, 1)])
-	c, groups := r.drawOf(band)
+	groups := groupsOf(band)
+	c, kept := r.kept(a.now, band)
+	if !kept {
+		c = r.drawOf(band, groups)
+	}
 	*why = Why{
-		Candidates: len(a.candidates), Band: len(band), Groups: groups,
+		Candidates: len(a.candidates), Band: len(band), Groups: len(groups), Kept: kept,
 		Best: duration(best.time), Measured: c.measured,
 		Disputed: a.view.disputed && a.Size == 0, LastResort: c.tier != sound,
 	}
@@ -304,14 +308,19 @@ func avoidHigher(a *ask, pool []candidate) []candidate {
 	return free
 }
 
-// drawOf takes a group at random, and one of its candidates.
-func (r *Ranker) drawOf(band []candidate) (candidate, int) {
+// groupsOf are the groups of candidates, each once.
+func groupsOf(band []candidate) []*group {
 	var groups []*group
 	for _, c := range band {
 		if !slices.Contains(groups, c.p.group) {
 			groups = append(groups, c.p.group)
 		}
 	}
+	return groups
+}
+
+// drawOf takes one of the groups at random, and one of its candidates.
+func (r *Ranker) drawOf(band []candidate, groups []*group) candidate {
 	g := groups[r.rng.IntN(len(groups))]
 	n := 0
 	var out candidate
@@ -323,7 +332,7 @@ func (r *Ranker) drawOf(band []candidate) (candidate, int) {
 			out = c
 		}
 	}
-	return out, len(groups)
+	return out
 }
 
 // pick makes a part of a plan: what is expected, and the claim that the audit will hold against it.
@@ -371,31 +380,55 @@ func (r *Ranker) addCopies(a *ask, p *Plan, chosen candidate) {
 
 // addTrials adds a copy for a peer to be tried, or for a demoted one, now and then. Both are copies:
 // nobody waits for them, and what they send can be compared.
-func (r *Ranker) addTrials(a *ask, p *Plan) {
+func (r *Ranker) addTrials(a *ask, p *Plan, chosen candidate) {
 	left := r.budget.left(a.now, ordinary)
 	asked := func(id string) *peer {
 		q := r.peers[id]
-		if q == nil || q == r.peers[p.Primary.Peer] || !a.may(q) || !r.holds(a, q) {
+		if q == nil || q == chosen.p || !a.may(q) || !r.holds(a, q) {
 			return nil
 		}
 		return q
 	}
 	if !a.Critical {
-		x, ok := r.explorer.explore(func(id string) bool { return left > 0 && asked(id) != nil })
-		if ok {
-			bytes := a.size
-			if x.bytes > 0 {
-				bytes = min(bytes, x.bytes)
-			}
-			bytes = min(bytes, left)
-			left -= bytes
-			r.addTrial(a, p, r.peers[x.peer], Exploration, bytes)
-			r.hold(a.now, p.id, x.peer)
+		if x, ok := r.firstTrial(a, chosen, asked); ok {
+			left -= r.addExploration(a, p, x, left)
+			p.Shadow[0].first = true
+		} else if x, ok := r.explorer.explore(func(id string) bool { return left > 0 && asked(id) != nil }); ok {
+			left -= r.addExploration(a, p, x, left)
 		}
 	}
 	if id, _, ok := r.explorer.cast(a.now, func(id string) bool { return left > 0 && asked(id) != nil }); ok {
 		r.addTrial(a, p, r.peers[id], Shadow, min(a.size, left))
 	}
+}
+
+// firstTrial looks for a peer that is owed its first trial. Where the fetch itself goes to a stranger
+// there is none, nor for one that we await something from: where many fetches at once need all peers, those
+// tell enough.
+func (r *Ranker) firstTrial(a *ask, chosen candidate, asked func(string) *peer) (exploration, bool) {
+	left := r.budget.left(a.now, discovery)
+	if chosen.measured < provenAt || left < min(a.size, r.explorer.limits.firstBytes) {
+		return exploration{}, false
+	}
+	x, ok := r.explorer.first(func(id string) bool {
+		q := asked(id)
+		return q != nil && len(q.active) == 0 && q.group.untried(a.now, &r.cfg)
+	})
+	if ok {
+		r.peers[x.peer].group.tried(a.now)
+	}
+	return x, ok
+}
+
+// addExploration adds a trial to a plan, and returns how many bytes it is for.
+func (r *Ranker) addExploration(a *ask, p *Plan, x exploration, left int64) int64 {
+	bytes := min(a.size, left)
+	if x.bytes > 0 {
+		bytes = min(bytes, x.bytes)
+	}
+	r.addTrial(a, p, r.peers[x.peer], Exploration, bytes)
+	r.hold(a.now, p.id, x.peer)
+	return bytes
 }
 
 func (r *Ranker) addTrial(a *ask, p *Plan, q *peer, role Role, bytes int64) {

@@ -211,6 +211,9 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 	if held := seen.outcome == audit.Held; held && slower || void && !slower {
 		return
 	}
+	if why := f.job.plan.Why; f.pick.Role == Primary && why.Candidates > 1 {
+		p.post.served(now, why.Kept)
+	}
 	f.conn.lastWindow = f.windowAfter()
 	if p.completions == 0 {
 		p.prove()

@@ -53,6 +53,7 @@ type explorer struct {
 	rng    *rand.Rand
 
 	trials  *urn
+	fresh   *urn // those of them that are owed a first trial
 	trial   map[string]*trial
 	busy    map[Group]string // the newcomer under trial of each group
 	owed    bool             // a trial came up and nobody could be tried
@@ -63,14 +64,20 @@ type explorer struct {
 func newExplorer(l exploreLimits, rng *rand.Rand) *explorer {
 	return &explorer{
 		limits: l, rng: rng,
-		trials: newUrn(), trial: map[string]*trial{}, busy: map[Group]string{},
+		trials: newUrn(), fresh: newUrn(), trial: map[string]*trial{}, busy: map[Group]string{},
 		demoted: newUrn(), shadow: map[string]shadowed{},
 	}
 }
 
-// want says that too little is known of a peer: a newcomer, or one whose evidence is stale.
-func (e *explorer) want(peer string, g Group, stale bool) {
+// want says that too little is known of a peer: a newcomer, or one whose evidence is stale. Fresh says
+// that it is owed a first trial.
+func (e *explorer) want(peer string, g Group, stale, fresh bool) {
 	e.trials.add(peer, g)
+	if fresh {
+		e.fresh.add(peer, g)
+	} else {
+		e.fresh.remove(peer)
+	}
 	if t := e.trial[peer]; t != nil {
 		t.stale = stale
 		return
@@ -85,6 +92,7 @@ func (e *explorer) enough(peer string) {
 	}
 	e.done(peer, false)
 	e.trials.remove(peer)
+	e.fresh.remove(peer)
 	delete(e.trial, peer)
 }
 
@@ -103,6 +111,25 @@ func (e *explorer) explore(may func(peer string) bool) (exploration, bool) {
 	if !ok {
 		return exploration{}, false
 	}
+	return e.begin(peer, g), true
+}
+
+// first is explore for first trials, which wait for no chance: nobody waits for a trial, so that it
+// costs bytes alone, and each fetch until it is one that a better peer might have served. What they cost is
+// bounded by the budget and by whom may lets through. A newcomer learns nothing by it, for whatever it is
+// asked first is a trial.
+func (e *explorer) first(may func(peer string) bool) (exploration, bool) {
+	peer, g, ok := e.fresh.draw(e.rng, func(p string) bool {
+		return e.free(p) && may(p)
+	})
+	if !ok {
+		return exploration{}, false
+	}
+	return e.begin(peer, g), true
+}
+
+// begin notes that a peer is tried.
+func (e *explorer) begin(peer string, g Group) exploration {
 	t := e.trial[peer]
 	t.busy, t.running = true, g
 	if !t.stale {
@@ -112,7 +139,7 @@ func (e *explorer) explore(may func(peer string) bool) (exploration, bool) {
 	if t.served {
 		x.bytes = 0
 	}
-	return x, true
+	return x
 }
 
 // free says whether a peer may be tried now: not under trial, and for a newcomer no other of its

@@ -33,7 +33,7 @@ func aboutShare(t *testing.T, what string, got, n int, p float64) {
 
 func TestExplorationShare(t *testing.T) {
 	e := newExplorer(defaultExploreLimits(), seeded())
-	e.want("p", "G", false)
+	e.want("p", "G", false, false)
 	const n = 50_000
 	got := 0
 	for range n {
@@ -49,10 +49,10 @@ func TestExplorationShare(t *testing.T) {
 func TestThousandNewcomersShareOneGroup(t *testing.T) {
 	e := newExplorer(always(), seeded())
 	for i := range 1000 {
-		e.want(fmt.Sprint("sybil ", i), "bad", false)
+		e.want(fmt.Sprint("sybil ", i), "bad", false, false)
 	}
 	for i := range 4 {
-		e.want(fmt.Sprint("honest ", i), Group(fmt.Sprint("good ", i)), false)
+		e.want(fmt.Sprint("honest ", i), Group(fmt.Sprint("good ", i)), false, false)
 	}
 	const n = 20_000
 	got := map[string]int{}
@@ -80,8 +80,8 @@ func TestThousandNewcomersShareOneGroup(t *testing.T) {
 func TestOneNewcomerPerGroupAtATime(t *testing.T) {
 	e := newExplorer(always(), seeded())
 	for i := range 20 {
-		e.want(fmt.Sprint("A", i), "A", false)
-		e.want(fmt.Sprint("B", i), "B", false)
+		e.want(fmt.Sprint("A", i), "A", false, false)
+		e.want(fmt.Sprint("B", i), "B", false, false)
 	}
 	first, _ := e.explore(anyone)
 	second, ok := e.explore(anyone)
@@ -91,7 +91,7 @@ func TestOneNewcomerPerGroupAtATime(t *testing.T) {
 	if x, ok := e.explore(anyone); ok {
 		t.Errorf("both groups have one under trial, and %+v is tried", x)
 	}
-	e.want("A stale", "A", true)
+	e.want("A stale", "A", true, false)
 	x, ok := e.explore(anyone)
 	if !ok || x.peer != "A stale" {
 		t.Errorf("a stale peer is no newcomer: %+v", x)
@@ -104,7 +104,7 @@ func TestOneNewcomerPerGroupAtATime(t *testing.T) {
 
 func TestFirstARangeThenTheWhole(t *testing.T) {
 	e := newExplorer(always(), seeded())
-	e.want("p", "G", false)
+	e.want("p", "G", false, false)
 	for i, c := range []struct {
 		delivered bool
 		bytes     int64
@@ -116,7 +116,7 @@ func TestFirstARangeThenTheWhole(t *testing.T) {
 		e.done("p", c.delivered)
 	}
 	e.enough("p")
-	e.want("p", "G", true)
+	e.want("p", "G", true, false)
 	if x, _ := e.explore(anyone); x.bytes != 1<<20 {
 		t.Errorf("stale: %+v", x)
 	}
@@ -124,8 +124,8 @@ func TestFirstARangeThenTheWhole(t *testing.T) {
 
 func TestEnough(t *testing.T) {
 	e := newExplorer(always(), seeded())
-	e.want("p", "G", false)
-	e.want("q", "G", false)
+	e.want("p", "G", false, false)
+	e.want("q", "G", false, false)
 	x, _ := e.explore(anyone)
 	e.enough(x.peer) // gone in mid-trial
 	e.done(x.peer, true)
@@ -147,11 +147,11 @@ func TestEnough(t *testing.T) {
 // A newcomer that moves to another group, as with a new address, must not leave its old one taken.
 func TestTrialThatMoves(t *testing.T) {
 	e := newExplorer(always(), seeded())
-	e.want("p", "A", false)
+	e.want("p", "A", false, false)
 	e.explore(anyone)
-	e.want("p", "B", false)
+	e.want("p", "B", false, false)
 	e.done("p", false)
-	e.want("q", "A", false)
+	e.want("q", "A", false, false)
 	for range 2 {
 		x, ok := e.explore(anyone)
 		if !ok {
@@ -166,7 +166,7 @@ func TestTrialThatMoves(t *testing.T) {
 func TestOnlyWhoMay(t *testing.T) {
 	e := newExplorer(always(), seeded())
 	for i := range 10 {
-		e.want(fmt.Sprint(i), Group(fmt.Sprint(i)), false)
+		e.want(fmt.Sprint(i), Group(fmt.Sprint(i)), false, false)
 	}
 	for range 100 {
 		x, ok := e.explore(func(p string) bool { return p == "7" })
@@ -189,7 +189,7 @@ func TestOneTrialIsOwed(t *testing.T) {
 		e.explore(anyone)
 	}
 	e.limits.share = 0
-	e.want("p", "G", false)
+	e.want("p", "G", false, false)
 	for i, want := range []bool{true, false, false} {
 		if _, ok := e.explore(anyone); ok != want {
 			t.Errorf("fetch %d: %v", i, ok)
@@ -202,7 +202,7 @@ func TestOneTrialIsOwed(t *testing.T) {
 func TestOwedAndDue(t *testing.T) {
 	e := newExplorer(always(), seeded())
 	e.explore(anyone)
-	e.want("p", "G", false)
+	e.want("p", "G", false, false)
 	for i, want := range []bool{true, true, false} {
 		if i > 0 {
 			e.limits.share = 0
@@ -297,7 +297,7 @@ func TestExplorationIsSeeded(t *testing.T) {
 	run := func(seed uint64) string {
 		e := newExplorer(defaultExploreLimits(), rand.New(rand.NewPCG(seed, 0)))
 		for i := range 50 {
-			e.want(fmt.Sprint(i), Group(fmt.Sprint(i%7)), i%3 == 0)
+			e.want(fmt.Sprint(i), Group(fmt.Sprint(i%7)), i%3 == 0, false)
 		}
 		out := ""
 		for range 2000 {
@@ -383,7 +383,7 @@ func BenchmarkExplore(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			e := newExplorer(c.l, seeded())
 			for i := range 10_000 {
-				e.want(fmt.Sprint(i), Group(fmt.Sprint(i%500)), false)
+				e.want(fmt.Sprint(i), Group(fmt.Sprint(i%500)), false, false)
 			}
 			b.ReportAllocs()
 			for b.Loop() {

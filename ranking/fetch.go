@@ -122,7 +122,7 @@ func (r *Ranker) addTo(now time.Duration, f *Fetch, p Pick) (*Fetch, error) {
 	if j.delivered && p.Role != Shadow && p.Role != Exploration {
 		return nil, ErrEnded
 	}
-	reserved, ok := r.budget.reserve(now, j.purse(p.Role), p.bytes)
+	reserved, ok := r.budget.reserve(now, j.purse(p), p.bytes)
 	if !ok {
 		return nil, ErrBudget
 	}
@@ -151,12 +151,14 @@ func (r *Ranker) addTo(now time.Duration, f *Fetch, p Pick) (*Fetch, error) {
 }
 
 // purse is the budget a role is paid from.
-func (j *job) purse(role Role) spending {
+func (j *job) purse(p Pick) spending {
 	switch {
-	case role == Redundant && j.plan.Critical:
+	case p.Role == Redundant && j.plan.Critical:
 		return redundant
-	case role == Hedge && j.plan.Critical:
+	case p.Role == Hedge && j.plan.Critical:
 		return critical
+	case p.first:
+		return discovery
 	}
 	return ordinary
 }

@@ -12,6 +12,9 @@ const (
 	// convictionCost is what one conviction adds to what its group is held for, as a multiple of the
 	// time; it is shared among the group's proven peers.
 	convictionCost = 9
+	// firstEvery is the least time between two first trials of a group. Shorter finds the good ones of a large
+	// place sooner, which are left to chance otherwise, and makes a flood of identities dearer.
+	firstEvery = time.Hour
 	// priorEvery is how old the prior may be, for it takes a look at all groups.
 	priorEvery = 10 * time.Second
 	// priorQuantile over the groups of their median rate is the prior: worse than most, so that no
@@ -28,6 +31,8 @@ type group struct {
 	proven      int     // of them have completed a fetch or were convicted
 	convictions float64 // aged to convictedAt
 	convictedAt time.Duration
+	firstAt     time.Duration // the last first trial of one of them
+	firstEver   bool
 
 	median   float64 // s/B of its peers that have one; 0 none
 	distance float64 // base round trip of those, in seconds
@@ -49,6 +54,14 @@ func (g *group) penalty(now time.Duration, c *Config) float64 {
 	}
 	left := g.convictions * decay(now-g.convictedAt, c.HalfGroup)
 	return convictionCost * min(left/float64(max(g.proven, 1)), 1)
+}
+
+// tried notes that one of its peers gets its first trial, and untried says whether one may: identities
+// of one place are cheap, and those of a place with convictions are held for them.
+func (g *group) tried(now time.Duration) { g.firstAt, g.firstEver = now, true }
+
+func (g *group) untried(now time.Duration, c *Config) bool {
+	return (!g.firstEver || now-g.firstAt >= firstEvery) && g.penalty(now, c) < 0.05
 }
 
 // convict counts a conviction of one of its peers.

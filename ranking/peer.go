@@ -58,6 +58,7 @@ type peer struct {
 	tested      tested
 	costs       allowance
 	former      former
+	post        post
 
 	picked       int // times chosen, shadows too
 	completions  int

@@ -94,6 +94,7 @@ type Pick struct {
 	path      Path
 	expected  float64 // seconds, the least that a failure is a multiple of
 	contested bool
+	first     bool // trial, of a peer never tried
 }
 
 // Plan is what to do about a query. Begin it within a minute, or drop it. It is a value.
@@ -124,9 +125,11 @@ type Plan struct {
 
 // Why says how a choice came about.
 type Why struct {
-	// Candidates is how many peers were compared, Band how many were so near to the best that chance
-	// decided, Groups how many groups those were of.
+	// Candidates is how many peers were compared, Band how many were so near to the best that any would
+	// do, Groups how many groups those were of.
 	Candidates, Band, Groups int
+	// Kept says that it is one of the band that was chosen and served before; else chance decided.
+	Kept bool
 	// Best is the expected time of the best, Next that of the best outside the band; 0 if none.
 	Best, Next time.Duration
 	// Measured is how much of the choice rests on completed fetches, 0 to 1; the rest is prediction.
@@ -140,7 +143,10 @@ type Why struct {
 func (w Why) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "best of %d at %v", w.Candidates, round(w.Best))
-	if w.Band > 1 {
+	switch {
+	case w.Kept && w.Band > 1:
+		fmt.Fprintf(&b, ", kept of %d within reach of it", w.Band)
+	case w.Band > 1:
 		fmt.Fprintf(&b, ", drawn from %d within reach of it", w.Band)
 	}
 	if w.Next > 0 {

@@ -89,7 +89,8 @@ func (r *Ranker) consider(now time.Duration, p *peer) {
 	case !p.connected() || p.demoted || p.stands(now, &r.cfg) && !p.tested.due:
 		r.explorer.enough(p.id)
 	default:
-		r.explorer.want(p.id, p.group.name, p.completions >= 3)
+		stale := p.completions >= 3
+		r.explorer.want(p.id, p.group.name, stale, stale || p.picked == 0)
 	}
 }
 
