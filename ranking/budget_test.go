@@ -134,6 +134,33 @@ func TestBudgetFloors(t *testing.T) {
 	}
 }
 
+// First trials come out of what is ordinary, and take no more than their part of it.
+func TestDiscoveryIsAPart(t *testing.T) {
+	b := newBudget(bare())
+	b.fetched(0, 1000*mb)
+	if got := b.left(0, discovery); got != 10*mb {
+		t.Fatalf("%d left of one in a hundred", got)
+	}
+	r, ok := b.reserve(0, discovery, 8*mb)
+	if _, more := b.reserve(0, discovery, 3*mb); !ok || more {
+		t.Errorf("8 of ten: %v, 3 more: %v", ok, more)
+	}
+	if got := b.left(0, ordinary); got != 17*mb {
+		t.Errorf("ordinary: %d left of 25", got)
+	}
+	b.settle(0, r, 0) // it never answered
+	if got := b.left(0, discovery); got != 10*mb {
+		t.Errorf("%d left after a trial that cost nothing", got)
+	}
+	b.reserve(0, ordinary, 20*mb)
+	if got := b.left(0, discovery); got != 5*mb {
+		t.Errorf("%d left where hedges have used the rest", got)
+	}
+	if got := newBudget(defaultBudgetLimits()).left(0, discovery); got != 8<<20 {
+		t.Errorf("a young node has %d", got)
+	}
+}
+
 func TestHourGoesBack(t *testing.T) {
 	var h hour
 	h.add(10*time.Minute, 5)

@@ -1,15 +1,22 @@
 package ranking
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
-	// tenure is how long a peer is kept among equals before there is a draw again. Longer gains nothing that
-	// a window or a record loses; shorter draws more often one that only looks like an equal. 10 minutes:
-	// nobody has more than six of them in an hour for having been lucky once.
+	// keptWithin is the part of the band, as its inverse, within which of the best one a peer is kept: so much
+	// worse it could serve and not lose its post. A quarter: half of what a draw from the band costs on the
+	// average; with less the noise of honest peers ends most posts at once.
+	keptWithin = 4
+	// tenure is the time in which that halves. Longer lets one that slackens as far as it may gain by it for
+	// longer; shorter draws anew more often, among peers of which less has been heard of late. 10 minutes:
+	// what an accident costs a peer lasts as long (see [Config.HalfPeak]).
 	tenure = 10 * time.Minute
-	// keptWithin is the part of the band within which of the best one it is kept, as its inverse: who is kept
-	// could serve worse by that and not lose the post. 2 % of the usual band is what equals differ by.
-	keptWithin = 5
+	// keptAlways is the part of the band, as its inverse, that it does not fall below: half a percent of the usual
+	// one, which nobody notices, so that chance alone ends no post.
+	keptAlways = 20
 )
 
 // post is a peer's place as the one that was chosen of several and served. Of equals the one we are with
@@ -21,7 +28,10 @@ type post struct {
 	held        bool
 }
 
-func (p *post) holds(now time.Duration) bool { return p.held && now-p.since < tenure }
+// within is the share by which the best may be better than who holds it.
+func (p *post) within(now time.Duration, band float64) float64 {
+	return band * max(math.Exp2(-float64(max(now-p.since, 0))/float64(tenure))/keptWithin, 1.0/keptAlways)
+}
 
 // served takes in that it was chosen, and delivered.
 func (p *post) served(now time.Duration, kept bool) {
@@ -35,8 +45,11 @@ func (p *post) served(now time.Duration, kept bool) {
 func (r *Ranker) kept(now time.Duration, band []candidate) (candidate, bool) {
 	var out candidate
 	for _, c := range band {
-		near := c.time <= band[0].time*(1+r.cfg.Band/keptWithin)
-		if near && c.measured >= provenAt && c.p.post.holds(now) && (out.p == nil || c.p.post.last > out.p.post.last) {
+		p := &c.p.post
+		if !p.held || c.measured < provenAt || out.p != nil && p.last <= out.p.post.last {
+			continue
+		}
+		if c.time <= band[0].time*(1+p.within(now, r.cfg.Band)) {
 			out = c
 		}
 	}
