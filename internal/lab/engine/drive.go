@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"cmp"
-	"slices"
 	"sync"
 	"time"
 
@@ -61,16 +59,6 @@ func (w *world) user(d *datum) {
 	w.fetch(d, phaseUser)
 }
 
-// inTurn are all peers in an order that is drawn from the seed: in that of the file the honest mostly come
-// first, and who was asked when in a warm-up shows in some rivals' figures for ever.
-func (w *world) inTurn() []*actor {
-	all := w.everyone()
-	slices.SortFunc(all, func(a, b *actor) int {
-		return cmp.Compare(draw(w.o.Seed, a.id, 0, -3), draw(w.o.Seed, b.id, 0, -3))
-	})
-	return all
-}
-
 // warmUp asks each peer by itself, all of them in turn.
 func (w *world) warmUp() {
 	l := w.s.Workload.Warmup
@@ -78,7 +66,7 @@ func (w *world) warmUp() {
 		return
 	}
 	for i := range l.Each {
-		for _, a := range w.inTurn() {
+		for _, a := range w.everyone() {
 			if a.current() == nil {
 				continue
 			}

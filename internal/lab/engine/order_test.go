@@ -17,10 +17,10 @@ workload:
   warmup: {each: 1, sizes: [100kB]}
 `
 
-// TestTheOrderOfTheFileIsNoHint: neither who is asked first nor who answers a hair sooner is who comes
-// first in the file, and no two are at the same instant.
+// TestTheOrderOfTheFileIsNoHint: who answers a hair sooner is not who comes first in the file, and no two
+// are at the same instant.
 func TestTheOrderOfTheFileIsNoHint(t *testing.T) {
-	asked, soonest := map[string]int{}, map[string]int{}
+	soonest := map[string]int{}
 	const seeds = 12
 	for seed := range uint64(seeds) {
 		r := run(t, equals, engine.Options{Seed: seed + 1})
@@ -39,12 +39,9 @@ func TestTheOrderOfTheFileIsNoHint(t *testing.T) {
 		if apart := slowest - fastest; apart > 2*(20*time.Microsecond).Seconds() {
 			t.Errorf("seed %d: they are %v s apart, which is no hair", seed, apart)
 		}
-		asked[r.Transfers[0].Peer]++
 		soonest[least]++
 	}
-	for what, n := range map[string]map[string]int{"asked first": asked, "soonest": soonest} {
-		if len(n) < 3 || n["equal-1"] > seeds/2 {
-			t.Errorf("%s, over %d seeds: %v", what, seeds, n)
-		}
+	if len(soonest) < 3 || soonest["equal-1"] > seeds/2 {
+		t.Errorf("soonest, over %d seeds: %v", seeds, soonest)
 	}
 }
