@@ -220,7 +220,6 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 	}
 	p.completions++
 	p.tested.due = false
-	p.lastServed = now
 	c := completed{bytes: f.got, time: took, first: min(max(seen.ttfb, 0), took), tail: f.tail()}.alone(f)
 	p.usual.add(c)
 	path := f.pick.path

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -17,6 +18,9 @@ const (
 	firstEvery = time.Hour
 	// priorEvery is how old the prior may be, for it takes a look at all groups.
 	priorEvery = 10 * time.Second
+	// fewestVotes is the least number of votes the prior is made of. With four the worst of one group
+	// alone does not pass the quantile, that of two does. Fewer let the first slow peer speak for everyone.
+	fewestVotes = 4
 	// priorQuantile over the groups of their median rate is the prior: worse than most, so that no
 	// crumb of fast service beats an honest peer that is at it.
 	priorQuantile = 0.75
@@ -114,8 +118,9 @@ func (o *population) vote(p *peer, rate float64) {
 	}
 }
 
-// renew brings the prior up to date if it is too old. The configured one votes like a group, which
-// is all there is in the beginning, and holds a first group back from making the prior alone.
+// renew brings the prior up to date if it is too old. The configured one votes like a group, which is
+// all there is in the beginning, and stands in for those that are missing to fewestVotes: one group alone
+// makes no prior.
 func (o *population) renew(now time.Duration, cfg *Config) {
 	configured := float64(cfg.Prior)
 	if o.prior > 0 && now-o.priorAt < priorEvery {
@@ -139,6 +144,9 @@ func (o *population) renew(now time.Duration, cfg *Config) {
 			all = append(all, g.median)
 			distances = append(distances, g.distance)
 		}
+	}
+	for len(all) < fewestVotes {
+		all = append(all, configured)
 	}
 	o.scratch, o.distances = all, distances
 	o.prior, o.distance = quantile(all, priorQuantile), 0
@@ -164,6 +172,6 @@ func (g *group) medianOf(scratch []float64, of func(*peer) float64) float64 {
 // quantile sorts values and returns the least of them that q of all are not above.
 func quantile(values []float64, q float64) float64 {
 	slices.Sort(values)
-	i := int(q * float64(len(values)))
-	return values[min(i, len(values)-1)]
+	i := int(math.Ceil(q*float64(len(values)))) - 1
+	return values[max(i, 0)]
 }

@@ -63,7 +63,6 @@ type peer struct {
 	picked       int // times chosen, shadows too
 	completions  int
 	bytes        int64
-	lastServed   time.Duration
 	clearSince   time.Duration // since when no fetch of it exceeded its claim much
 	shadowedAt   time.Duration
 	shadowedEver bool
@@ -115,14 +114,10 @@ func (p *peer) renew(now time.Duration) {
 	p.estimation = e
 }
 
-// stands says whether enough is known of it that it need not be tried: three completions that are
-// not too old.
-func (p *peer) stands(now time.Duration, c *Config) bool {
-	if p.completions < 3 {
-		return false
-	}
-	recent := p.lastServed > 0 && now-p.lastServed < c.HalfWait
-	return recent || p.waits.count(now, c.HalfWait) >= 0.25
+// stands says whether enough is known of it that it need not be tried: three completions, which are
+// not too old and not all much smaller than what is usually asked for.
+func (p *peer) stands(now time.Duration, c *Config, usual int64) bool {
+	return p.completions >= 3 && p.waits.evidence(now, usual, c.HalfWait) >= 0.25
 }
 
 // conn is the connection to use: the one with the least under way, the newest of those.

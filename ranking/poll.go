@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/assay-mux/assay/audit"
@@ -83,10 +84,13 @@ func (r *Ranker) take(now time.Duration, c *conn, reading *burst.Reading) {
 	r.touch(p)
 }
 
+// usual is the usual size of a fetch in bytes.
+func (r *Ranker) usual() int64 { return int64(math.Exp(r.typical)) }
+
 // consider says to the explorer whether a peer should be tried.
 func (r *Ranker) consider(now time.Duration, p *peer) {
 	switch {
-	case !p.connected() || p.demoted || p.stands(now, &r.cfg) && !p.tested.due:
+	case !p.connected() || p.demoted || p.stands(now, &r.cfg, r.usual()) && !p.tested.due:
 		r.explorer.enough(p.id)
 	default:
 		stale := p.completions >= 3

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -214,6 +215,60 @@ func TestChunkSizes(t *testing.T) {
 	}
 	if _, err := w.r.ChunkSize(0, "nobody", time.Second); !errors.Is(err, ErrUnknownPeer) {
 		t.Error(err)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		q    float64
+		want float64
+	}{{1, 0.5, 1}, {1, 0.75, 1}, {2, 0.5, 1}, {2, 0.75, 2}, {3, 0.5, 2}, {4, 0.5, 2}, {4, 0.75, 3}, {5, 0.75, 4}, {8, 0.75, 6}, {4, 0, 1}, {4, 1, 4}} {
+		var values []float64
+		for i := range c.n {
+			values = append(values, float64(c.n-i))
+		}
+		if got := quantile(values, c.q); got != c.want {
+			t.Errorf("the %g quantile of 1 to %d is %g, want %g", c.q, c.n, got, c.want)
+		}
+	}
+}
+
+// The first slow peer does not speak for all strangers. Two of different places do.
+func TestOneGroupMakesNoPrior(t *testing.T) {
+	w := newWorld(t)
+	configured := w.r.Stats(w.now).Prior
+	for i, want := range []burst.SecondsPerByte{configured, 1e-5} {
+		a := w.add(&actor{id: fmt.Sprint("slow ", i), addr: in(i, 1), rate: 1e5, rtt: 10 * ms})
+		for range 3 {
+			w.from(a, 1e6)
+		}
+		w.now += time.Minute
+		w.r.Poll(w.now)
+		if got := w.r.Stats(w.now).Prior; math.Abs(float64(got/want)-1) > 0.1 {
+			t.Errorf("with %d slow groups the prior is %g s/B, want %g", i+1, got, want)
+		}
+	}
+}
+
+// Who has served only what is small is to be tried where what is large is fetched.
+func TestSmallCompletionsAreNotEnough(t *testing.T) {
+	w := newWorld(t)
+	small := w.add(&actor{id: "small", addr: in(1, 1), rate: 1e6, rtt: 10 * ms})
+	for range 20 {
+		w.from(small, 5000)
+	}
+	w.r.Poll(w.now)
+	if w.trialOf(small) {
+		t.Error("to be tried where all that is fetched is small")
+	}
+	large := w.add(&actor{id: "large", addr: in(2, 1), rate: 1e6, rtt: 10 * ms})
+	for range 100 {
+		w.from(large, 2e6)
+	}
+	w.r.Poll(w.now)
+	if !w.trialOf(small) || w.trialOf(large) {
+		t.Errorf("to be tried: who served 5 kB %v, who served 2 MB %v", w.trialOf(small), w.trialOf(large))
 	}
 }
 

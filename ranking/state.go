@@ -180,5 +180,7 @@ func (r *Ranker) restoreAll(now time.Duration, s *saved) error {
 		r.dropGroup(now, g)
 	}
 	r.typical = s.Typical
+	r.population.prior = 0 // what was loaded votes at once
+	r.population.renew(now, &r.cfg)
 	return nil
 }

@@ -170,7 +170,7 @@ func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, 
 	for left := ws.used; left != 0; left &= left - 1 {
 		class := bits.TrailingZeros16(left)
 		w := &ws.class[class]
-		x := w.left(now, half) * min(1, 4*float64(w.size)/float64(max(n, 1)))
+		x := w.left(now, half) * w.share(n)
 		weight += x
 		if class != own {
 			x *= fill
@@ -186,6 +186,19 @@ func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, 
 	}
 	return t / sum, weight
 }
+
+// evidence is how many completions say how long n bytes take, as of weighs them.
+func (ws *waits) evidence(now time.Duration, n int64, half time.Duration) float64 {
+	sum := 0.0
+	for left := ws.used; left != 0; left &= left - 1 {
+		w := &ws.class[bits.TrailingZeros16(left)]
+		sum += w.left(now, half) * w.share(n)
+	}
+	return sum
+}
+
+// share is the part that a completion has as evidence for n bytes.
+func (w *wait) share(n int64) float64 { return min(1, 4*float64(w.size)/float64(max(n, 1))) }
 
 // count is how many completions the means rest on, aged.
 func (ws *waits) count(now time.Duration, half time.Duration) float64 {
