@@ -232,6 +232,9 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 		}
 		p.calibration.add(now, c.time.Seconds()/claim.Seconds())
 	}
+	if p.penalty.failure > 0 {
+		p.penalty.learnt(now, r.expect(p, p.penalty.bytes, now).plain, &r.cfg)
+	}
 	if !f.spare() {
 		r.typical += 0.05 * (math.Log(float64(f.got)) - r.typical)
 		r.budget.fetched(now, f.got)
@@ -319,7 +322,7 @@ func (r *Ranker) fail(now time.Duration, f *Fetch, reading *burst.Reading, how s
 	}
 	expected := f.expected()
 	times := max((actual-ours).Seconds()/expected, failureLeast)
-	p.penalty.fail(now, times, &r.cfg)
+	p.penalty.fail(now, times, expected, f.pick.bytes, &r.cfg)
 	p.calibration.fail(now, times, r.cfg.HalfCalibration)
 	charged := duration(times * expected)
 	p.waits.punish(now, completed{bytes: max(f.pick.bytes, f.got), time: charged, first: charged}, f.pick.path, r.cfg.HalfWait)

@@ -22,8 +22,10 @@ const (
 type penalty struct {
 	failure, peak     float64
 	failedAt, peakAt  time.Duration
-	peakServed        uint64 // completions of anybody until then
-	failures, running int    // all failures; those in a row
+	peakServed        uint64  // completions of anybody until then
+	failures, running int     // all failures; those in a row
+	basis             float64 // seconds that were expected of one that failed
+	bytes             int64   // that it was for
 }
 
 // factor is what to multiply a time with.
@@ -49,8 +51,10 @@ func (p *penalty) peaked(now time.Duration, served uint64, c *Config) float64 {
 	return p.peak * math.Exp2(-halves)
 }
 
-// fail adds a failure that is to be taken for one of so many times the expected time.
-func (p *penalty) fail(now time.Duration, times float64, c *Config) {
+// fail adds a failure that is to be taken for one of so many times the time, in seconds, that was expected
+// of so many bytes.
+func (p *penalty) fail(now time.Duration, times, expected float64, bytes int64, c *Config) {
+	p.measureBy(now, expected, bytes, c)
 	p.failure = min(p.failed(now, c)+max(times-1, 0), failureMost)
 	p.failedAt = now
 	p.failures++
@@ -61,6 +65,26 @@ func (p *penalty) fail(now time.Duration, times float64, c *Config) {
 func (p *penalty) more(now time.Duration, times float64, c *Config) {
 	p.failure = min(p.failed(now, c)+max(times, 0), failureMost)
 	p.failedAt = now
+}
+
+// measureBy notes what the penalty is measured by: of the failures in it the largest, so that a slow crumb
+// undoes no failure of large data, and of those alike the one of which least was expected.
+func (p *penalty) measureBy(now time.Duration, expected float64, bytes int64, c *Config) {
+	mine, other := sizeClass(p.bytes), sizeClass(bytes)
+	if p.failed(now, c) < 0.05 || other > mine || other == mine && expected < p.basis {
+		p.basis, p.bytes = expected, bytes
+	}
+}
+
+// learnt takes in what is expected now, without penalties, of a fetch like that which failed. By what
+// that is more than was expected when it failed the penalty is less: who is given up for being slow and
+// then completes as slowly is as slow as that, not as slow times as slow.
+func (p *penalty) learnt(now time.Duration, expected float64, c *Config) {
+	if p.failure == 0 || p.basis <= 0 || expected <= p.basis {
+		return
+	}
+	p.failure = max((1+p.failed(now, c))*p.basis/expected-1, 0)
+	p.failedAt, p.basis = now, expected
 }
 
 // complete takes in a completion that took so many times what those before took.

@@ -91,12 +91,16 @@ func (r *Ranker) expect(p *peer, n int64, now time.Duration) expectation {
 		path.BaseRTT = max(path.BaseRTT, r.population.distance)
 		path.HighRTT = max(path.HighRTT, path.BaseRTT)
 	}
-	predicted := Predict(all, path).Total.Seconds() * p.calibration.factor(now, r.cfg.HalfCalibration)
+	predicted := Predict(all, path).Total.Seconds()
 	if g := p.group.penalty(now, &r.cfg); g > 0 { // as far as it is a newcomer
 		predicted *= 1 + g*measuredPrior/(measuredPrior+p.waits.count(now, r.cfg.HalfWait))
 	}
-	plain := m*measured + (1-m)*predicted
-	return expectation{time: plain * p.penalty.factor(now, r.tally.Completions, &r.cfg), measured: m, plain: plain}
+	calibration, penalty := p.calibration.factor(now, r.cfg.HalfCalibration), p.penalty.factor(now, r.tally.Completions, &r.cfg)
+	return expectation{
+		time:     m*measured*penalty + (1-m)*predicted*max(calibration, penalty), // a failure is in both, and counts once
+		measured: m,
+		plain:    m*measured + (1-m)*predicted*calibration,
+	}
 }
 
 // duration is a time from seconds, at most a year: no wait that is longer differs from it.

@@ -141,17 +141,64 @@ func TestCalibrationOfFailures(t *testing.T) {
 	})
 }
 
+// What is given up for being slow, and then completes as slowly, is as slow as that.
+func TestPenaltyIsLearnt(t *testing.T) {
+	cfg := DefaultConfig()
+	for _, c := range []struct {
+		name     string
+		expected float64 // after it, of 1 s before
+		want     float64
+	}{{"as slow as it failed", 10, 1}, {"half as slow", 5, 2}, {"slower still", 40, 1}, {"as fast as before", 1, 10}, {"faster", 0.1, 10}} {
+		var p penalty
+		p.fail(0, 10, 1, 1e6, &cfg)
+		p.learnt(0, c.expected, &cfg)
+		if f := p.factor(0, 0, &cfg); math.Abs(f-c.want) > 1e-9 {
+			t.Errorf("%s: %g, want %g", c.name, f, c.want)
+		}
+		p.learnt(0, c.expected, &cfg)
+		if f := p.factor(0, 0, &cfg); math.Abs(f-c.want) > 1e-9 {
+			t.Errorf("%s, told twice: %g, want %g", c.name, f, c.want)
+		}
+	}
+}
+
+// A slow honest peer that was given up once and then left to finish is expected to take what it takes.
+func TestAFailureCountsOnce(t *testing.T) {
+	w := newWorld(t)
+	w.honestPeers([2]float64{80, 20}, [2]float64{80, 20})
+	slow := w.add(&actor{id: "slow", addr: in(1, 1), rate: 1e4, rtt: 20 * ms})
+	const size = 2e5 // in 20 s
+	for range 2 {
+		f := w.started(slow, Query{Size: size})
+		w.now += 10 * time.Second
+		f.Progress(w.now, size/2)
+		f.Abort(w.now)
+	}
+	if got := w.expect(slow, size); got < 2*time.Second || got > 30*time.Second {
+		t.Errorf("given up after 10 s of 20 s, it is expected in %v", got)
+	}
+	for range 2 {
+		f := w.started(slow, Query{Size: size})
+		w.now += 20 * time.Second
+		f.Progress(w.now, size)
+		f.Done(w.now, size)
+	}
+	if got := w.expect(slow, size); got < 19*time.Second || got > 25*time.Second {
+		t.Errorf("after it came in 20 s twice, it is expected in %v", got)
+	}
+}
+
 func TestPenalties(t *testing.T) {
 	cfg := DefaultConfig()
 	var p penalty
 	if f := p.factor(0, 0, &cfg); f != 1 {
 		t.Fatal(f)
 	}
-	p.fail(0, 3, &cfg)
+	p.fail(0, 3, 0, 0, &cfg)
 	if f := p.factor(0, 0, &cfg); f != 3 {
 		t.Errorf("one failure: %v", f)
 	}
-	p.fail(0, 3, &cfg)
+	p.fail(0, 3, 0, 0, &cfg)
 	if f := p.factor(0, 0, &cfg); f != 5 {
 		t.Errorf("two: %v", f)
 	}
@@ -163,7 +210,7 @@ func TestPenalties(t *testing.T) {
 		t.Errorf("and it took long elsewhere: %v", f)
 	}
 	for range 100 {
-		p.fail(6*time.Hour, 50, &cfg)
+		p.fail(6*time.Hour, 50, 0, 0, &cfg)
 	}
 	if f := p.factor(6*time.Hour, 0, &cfg); f > failureMost+1 {
 		t.Errorf("a hundred: %v", f)
