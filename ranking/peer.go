@@ -117,7 +117,7 @@ func (p *peer) renew(now time.Duration) {
 // stands says whether enough is known of it that it need not be tried: three completions, which are
 // not too old and not all much smaller than what is usually asked for.
 func (p *peer) stands(now time.Duration, c *Config, usual int64) bool {
-	return p.completions >= 3 && p.waits.evidence(now, usual, c.HalfWait) >= 0.25
+	return p.completions >= 3 && p.waits.vouch(now, usual, c.HalfWait, 0.25)
 }
 
 // conn is the connection to use: the one with the least under way, the newest of those.

@@ -187,14 +187,19 @@ func (ws *waits) of(now time.Duration, n int64, p Path, half time.Duration) (t, 
 	return t / sum, weight
 }
 
-// evidence is how many completions say how long n bytes take, as of weighs them.
-func (ws *waits) evidence(now time.Duration, n int64, half time.Duration) float64 {
+// vouch says whether so many completions say how long n bytes take, as of weighs them. It looks at the
+// largest first, which settle it for most.
+func (ws *waits) vouch(now time.Duration, n int64, half time.Duration, least float64) bool {
 	sum := 0.0
-	for left := ws.used; left != 0; left &= left - 1 {
-		w := &ws.class[bits.TrailingZeros16(left)]
-		sum += w.left(now, half) * w.share(n)
+	for left := ws.used; left != 0; {
+		k := bits.Len16(left) - 1
+		left &^= 1 << k
+		w := &ws.class[k]
+		if sum += w.left(now, half) * w.share(n); sum >= least {
+			return true
+		}
 	}
-	return sum
+	return false
 }
 
 // share is the part that a completion has as evidence for n bytes.

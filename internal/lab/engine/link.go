@@ -60,8 +60,8 @@ func (w *world) pair(a *actor) (ours, theirs *lab.Conn) {
 // the file would be a hint, as the honest mostly come first there: whoever takes the very best of equals
 // would never meet an adversary among them.
 func (a *actor) offset() time.Duration {
-	turn := time.Duration(draw(a.w.o.Seed, a.id, 0, -2) * offsets)
-	return turn*apart/10 + time.Duration(a.index)
+	turn := int64(draw(a.w.o.Seed, a.id, 0, -2) * offsets)
+	return time.Duration(turn*int64(apart)/10) + time.Duration(a.index)
 }
 
 // offsets is how many offsets there are, a tenth of apart from each other. More makes the last of them
