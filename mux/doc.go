@@ -11,7 +11,7 @@
 //
 // The shim sits between the multiplexer and the connection. Outbound it puts a
 // header and its body in one write where yamux makes two, cuts large frames
-// into SDUs of 16 KiB so that the reader sees the first before the last has
+// into SDUs from 16 KiB on so that the reader sees the first before the last has
 // been sent, and now and then lets a cookie ride along: a yamux ping request
 // with an unguessable value, which every yamux answers. Inbound it takes our
 // echoes out, stamps each read, and feeds payload arrivals to a gated burst

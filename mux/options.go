@@ -55,10 +55,10 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// WithSDU sets the largest body, in bytes, of a Data frame that we send
-// (16 KiB): larger frames are split. A larger value saves headers and delays
-// the first byte on slow paths. 0 turns splitting off; other values are
-// brought to 1 KiB or 1 MiB.
+// WithSDU sets the body, in bytes, up to which a Data frame is sent whole (16 KiB).
+// A larger one is split: its first part has so many bytes, each that follows up to
+// as many as all before it, four times the first at most. A larger value saves headers and delays the first byte
+// on slow paths. 0 turns splitting off; other values are brought to 1 KiB or 1 MiB.
 func WithSDU(bytes int) Option {
 	sdu := 0
 	if bytes > 0 {

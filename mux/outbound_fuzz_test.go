@@ -71,7 +71,8 @@ func checkFrame(h parsed, wires []parsed, sdu int) (int, error) {
 		w := wires[n]
 		promised += w.length
 		last := promised == h.length
-		if err := checkSDU(h, w, first, last, sdu); err != nil {
+		most := sduAfter(int(promised-w.length), sdu, vectored)
+		if err := checkSDU(h, w, first, last, most); err != nil {
 			return n, err
 		}
 		body = append(body, w.body...)
@@ -84,6 +85,14 @@ func checkFrame(h parsed, wires []parsed, sdu int) (int, error) {
 		return n, fmt.Errorf("SDUs of %d bytes for a frame of %d", promised, h.length)
 	}
 	return n, nil
+}
+
+// sduAfter is the largest SDU after so many bytes of a frame, 0 for no limit.
+func sduAfter(done, sdu, limit int) int {
+	if sdu == 0 {
+		return 0
+	}
+	return max(sdu, min(done, sduGrowth*sdu, limit/2))
 }
 
 func checkSDU(h, w parsed, first, last bool, sdu int) error {

@@ -67,7 +67,7 @@ func mustWriteFails(t *testing.T, c *Conn, p []byte, want error) {
 
 // hostBytes is how many of the host's bytes are out when n bytes of the wire
 // are: all but the headers that only splitting made.
-func hostBytes(host []byte, n, sdu int) int {
+func hostBytes(host []byte, n, sdu, limit int) int {
 	frames, _ := parseWire(host)
 	out := 0
 	pass := func(k int) bool { // the next k bytes of the wire are the host's own
@@ -79,13 +79,15 @@ func hostBytes(host []byte, n, sdu int) int {
 		if !pass(12) {
 			return out
 		}
-		for from := 0; from < len(f.body); from += sdu {
+		for from := 0; from < len(f.body); {
 			if from > 0 {
 				n -= 12 // a header of ours
 			}
-			if n <= 0 || !pass(min(sdu, len(f.body)-from)) {
+			k := min(sduAfter(from, sdu, limit), len(f.body)-from)
+			if n <= 0 || !pass(k) {
 				return out
 			}
+			from += k
 		}
 	}
 	return out
@@ -113,7 +115,7 @@ func TestWriteReportsTheCallersBytesUpToAnError(t *testing.T) {
 			}
 			return
 		}
-		if want := hostBytes(host, len(wire), sdu); !errors.Is(err, errBroken) || n != want {
+		if want := hostBytes(host, len(wire), sdu, c.limit); !errors.Is(err, errBroken) || n != want {
 			rt.Fatalf("reported %d bytes, want %d with %d on the wire: %v", n, want, len(wire), err)
 		}
 	})
