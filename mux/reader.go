@@ -74,10 +74,26 @@ func (c *Conn) read(p []byte) (int, error) {
 		if in.err != nil {
 			return in.finish(p)
 		}
-		if err := c.fill(); err != nil {
+		if in.straight(p) {
+			if n, err := c.receive(p[:atMost(len(p), in.body)]); n > 0 || err != nil {
+				return n, err
+			}
+			continue
+		}
+		in.makeRoom()
+		if _, err := c.receive(nil); err != nil {
 			return 0, err
 		}
 	}
+}
+
+// straightLeast is how much of a frame's body must be outstanding for it to be read into the host's own slice:
+// for less, another call to the kernel costs more than the copy that it saves.
+const straightLeast = 64 << 10
+
+// straight says that the next bytes are the host's alone, many, and that it has room for them.
+func (in *inbound) straight(p []byte) bool {
+	return len(p) >= straightLeast && in.body >= straightLeast && !in.drop && !in.raw && in.void == 0
 }
 
 // deliver hands up what is ready: bytes of the peer's, then, where a frame
@@ -112,26 +128,32 @@ func (in *inbound) finish(p []byte) (int, error) {
 	return 0, in.err
 }
 
-// fill reads once from the inner conn. It returns an error only where the host
-// must see it although the connection may go on: a deadline's.
-func (c *Conn) fill() error {
+// receive reads once from the inner conn, straight into the host's slice if it is given one, else into the
+// buffer. It returns an error only where the host must see it although the connection may go on: a
+// deadline's.
+func (c *Conn) receive(host []byte) (int, error) {
 	in, m := &c.in, c.meter
-	in.makeRoom()
-	space := len(in.buf) - in.w
+	into := host
+	if host == nil {
+		into = in.buf[in.w:]
+	}
 	// A second clock read, which all frames of the batch share: it shows
 	// whether the data had waited for us, or we for the data.
 	began := m.now()
 	m.reading.Store(true)
-	n, err := c.inner.Read(in.buf[in.w:])
+	n, err := c.inner.Read(into)
 	m.reading.Store(false)
 	now := m.now()
-	in.grow, in.shrink = n == space, n < quietRead
+	in.grow, in.shrink = n == len(into), n < quietRead
+	if host != nil { // a header is next, for which the small buffer does
+		in.grow, in.shrink = false, true
+	}
 	if n > 0 {
-		c.absorb(n, began, now)
+		c.absorb(n, host != nil, began, now)
 	}
 	in.left = now
 	c.kernel.poll(m, now)
-	return c.settle(n, err)
+	return n, c.settle(n, err)
 }
 
 // makeRoom readies the buffer for a read: large while reads fill it, small
@@ -192,16 +214,23 @@ type batch struct {
 	echoed  bool          // an echo was taken as a sample
 }
 
-// absorb takes n new bytes in: measures them and strips what is ours.
-func (c *Conn) absorb(n int, began, now time.Duration) {
+// absorb takes n new bytes in: measures them and strips what is ours, of which there is none in what was
+// read straight.
+func (c *Conn) absorb(n int, straight bool, began, now time.Duration) {
 	in, m := &c.in, c.meter
-	in.w += n
 	m.mu.Lock()
 	m.counts.Reads++
 	m.counts.BytesIn += uint64(n)
 	busy := m.ledger.busy > 0
 	b := batch{silence: silence{last: m.lastPayload, now: now, left: in.left, began: began}}
-	c.parse(&b)
+	if straight {
+		in.ahead = false
+		in.body -= uint32(n)
+		c.count(&b, n)
+	} else {
+		in.w += n
+		c.parse(&b)
+	}
 	sample, closed := m.arrive(&b)
 	in.done = busy && m.ledger.busy == 0 && in.body == 0
 	m.mu.Unlock()
