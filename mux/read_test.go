@@ -205,7 +205,7 @@ func TestLargeBodiesAreReadStraight(t *testing.T) {
 	g := &gauge{fake: newFake()}
 	c := Wrap(g)
 	defer c.Close()
-	const body = 4 * straightLeast
+	const body = 3 * straightLeast // within the window
 	next := wireFrame(0, 1, pattern(100, 2))
 	mustWrite(t, c, wireHead(wireWindow, wireSYN, 1, 0))
 	g.feed(wireHead(wireData, 0, 1, body))
