@@ -32,6 +32,7 @@ type inbound struct {
 	shrink bool          // it was small
 	done   bool          // it ended what the peer was sending, on all streams
 	ahead  bool          // it ended with the header of a large frame
+	going  bool          // it went straight to the host, and its frame goes on
 	empty  uint8         // reads in a row that brought nothing
 	left   time.Duration // when the last read returned
 	err    error         // of the inner conn, once and for all
@@ -91,9 +92,13 @@ func (c *Conn) read(p []byte) (int, error) {
 // for less, another call to the kernel costs more than the copy that it saves.
 const straightLeast = 64 << 10
 
-// straight says that the next bytes are the host's alone, many, and that it has room for them.
+// straight says that the next bytes are the host's alone, many, and that it has room for them; or that they
+// are the rest of a frame that was read so.
 func (in *inbound) straight(p []byte) bool {
-	return len(p) >= straightLeast && in.body >= straightLeast && !in.drop && !in.raw && in.void == 0
+	if in.body == 0 || in.drop || in.raw || in.void > 0 {
+		return false
+	}
+	return min(in.body, uint32(len(p))) >= straightLeast || in.going && uint32(len(p)) >= in.body
 }
 
 // deliver hands up what is ready: bytes of the peer's, then, where a frame
@@ -226,8 +231,10 @@ func (c *Conn) absorb(n int, straight bool, began, now time.Duration) {
 	if straight {
 		in.ahead = false
 		in.body -= uint32(n)
+		in.going = in.body > 0
 		c.count(&b, n)
 	} else {
+		in.going = false
 		in.w += n
 		c.parse(&b)
 	}
