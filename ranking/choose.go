@@ -269,7 +269,7 @@ func (r *Ranker) draw(a *ask, why *Why) candidate {
 	}
 	band := proven(pool[:max(n, 1)])
 	groups := groupsOf(band)
-	c, kept := r.kept(a.now, band)
+	c, kept := r.incumbent(a.now, band)
 	if !kept {
 		c = r.drawOf(band, groups)
 	}
@@ -390,10 +390,11 @@ func (r *Ranker) addTrials(a *ask, p *Plan, chosen candidate) {
 		return q
 	}
 	if !a.Critical {
-		if x, ok := r.firstTrial(a, chosen, asked); ok {
-			left -= r.addExploration(a, p, x, left)
-			p.Shadow[0].first = true
-		} else if x, ok := r.explorer.explore(func(id string) bool { return left > 0 && asked(id) != nil }); ok {
+		x, ok := r.firstTrial(a, chosen, asked)
+		if !ok {
+			x, ok = r.explorer.explore(func(id string) bool { return left > 0 && asked(id) != nil })
+		}
+		if ok {
 			left -= r.addExploration(a, p, x, left)
 		}
 	}
@@ -426,7 +427,11 @@ func (r *Ranker) addExploration(a *ask, p *Plan, x exploration, left int64) int6
 	if x.bytes > 0 {
 		bytes = min(bytes, x.bytes)
 	}
+	if x.first {
+		bytes = min(bytes, r.budget.left(a.now, discovery))
+	}
 	r.addTrial(a, p, r.peers[x.peer], Exploration, bytes)
+	p.Shadow[len(p.Shadow)-1].first = x.first
 	r.hold(a.now, p.id, x.peer)
 	return bytes
 }

@@ -72,7 +72,7 @@ func (r *Ranker) leavers(now time.Duration) []leaver {
 			crowd[p.group]++
 		}
 	}
-	size := r.usual()
+	size := r.usualSize()
 	var all []leaver
 	for _, p := range r.slots {
 		if p == nil || p.pinned {
@@ -112,6 +112,6 @@ func (r *Ranker) whyLeave(l leaver) string {
 	if l.punitive {
 		return l.p.verdict.Kind.String() + ": " + l.p.verdict.Reason()
 	}
-	size := r.usual()
+	size := r.usualSize()
 	return fmt.Sprintf("among the slowest: %v expected for %d bytes", round(duration(l.time)), size)
 }

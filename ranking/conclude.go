@@ -194,11 +194,16 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 	r.fared(now, f, actual-ours, false)
 	seen := r.observe(now, f, reading, false)
 	p.long.fold(now, day, reading.Estimation)
-	r.population.vote(p, r.rateOf(p))
 	r.tally.Completions++
-	if f.got <= 0 {
-		return
+	if f.got > 0 {
+		r.learn(now, f, reading, seen, actual, ours)
 	}
+	r.population.vote(p, r.rateOf(p))
+}
+
+// learn takes in what a completion says of its peer: actual is how long it took, ours our part of that.
+func (r *Ranker) learn(now time.Duration, f *Fetch, reading *burst.Reading, seen observed, actual, ours time.Duration) {
+	p := f.peer
 	if f.peer.bytes-f.servedBefore == f.got { // else others' waits would be taken for its own
 		f.conn.windowRounds = f.pick.path.RoundsAfter(f.got, f.waited(reading))
 		r.windowRounds = f.conn.windowRounds
@@ -232,8 +237,8 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 		}
 		p.calibration.add(now, c.time.Seconds()/claim.Seconds())
 	}
-	if p.penalty.failure > 0 {
-		p.penalty.learnt(now, r.expect(p, p.penalty.bytes, now).plain, &r.cfg)
+	if p.penalty.failed(now, &r.cfg) >= failureOver { // by itself: what else is awaited makes it no slower
+		p.penalty.learnt(now, r.expect(p, p.penalty.bytes-p.outstanding, now).plain, &r.cfg)
 	}
 	if !f.spare() {
 		r.typical += 0.05 * (math.Log(float64(f.got)) - r.typical)

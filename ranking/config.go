@@ -25,7 +25,8 @@ type Config struct {
 	MaxPeers int
 
 	// Band is how much slower than the best, as a share, a peer may be to be drawn like it; who served
-	// last is kept within a quarter of that. Larger spreads the load and costs time. 10 %: less than the error of most predictions.
+	// last is kept within a quarter of that. Larger spreads the load and costs time. 10 %: less than the
+	// error of most predictions.
 	Band float64
 
 	// Prior is the rate of peers nobody knows anything of, as long as there is no population to

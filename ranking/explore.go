@@ -30,6 +30,7 @@ type exploration struct {
 	// bytes is how much to ask of it at most: the first range, or 0 for the whole datum where it has
 	// delivered one.
 	bytes int64
+	first bool // trial it was owed
 }
 
 // trial is what the explorer knows of a peer it may try.
@@ -125,7 +126,9 @@ func (e *explorer) first(may func(peer string) bool) (exploration, bool) {
 	if !ok {
 		return exploration{}, false
 	}
-	return e.begin(peer, g), true
+	x := e.begin(peer, g)
+	x.first = true
+	return x, true
 }
 
 // begin notes that a peer is tried.

@@ -276,7 +276,7 @@ func (f *Fetch) release(n int64) {
 // time. Done, Fail or Abort must follow.
 func (f *Fetch) Received(now time.Duration) {
 	f.r.mu.Lock()
-	if !f.pause.on {
+	if _, on := f.pause.start(); !on {
 		f.pause.read(now) // the end, if nothing else, had waited
 	}
 	f.r.mu.Unlock()

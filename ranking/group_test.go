@@ -1,9 +1,11 @@
 package ranking
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -110,4 +112,62 @@ func FuzzGroupOf(f *testing.F) {
 			t.Errorf("%q is in %s: %v", s, g, err)
 		}
 	})
+}
+
+// A stranger that is forgotten keeps no group from voting, and those that are left are taken for what it
+// has become.
+func TestAGroupVotesOnWithoutAStranger(t *testing.T) {
+	w := newWorld(t)
+	voter := w.add(&actor{id: "voter", addr: in(1, 1), rate: 1e5, rtt: 10 * ms})
+	left := w.add(&actor{id: "left", addr: in(1, 2), rate: 1e6, rtt: 10 * ms})
+	stays := w.add(&actor{id: "stays", addr: in(1, 3), rate: 1e6, rtt: 10 * ms})
+	renew := func() {
+		w.now += time.Minute
+		w.r.Poll(w.now)
+	}
+	for range 3 {
+		w.from(voter, 1e6)
+	}
+	renew()
+	w.ranks(1e6)
+	slow := w.expect(stays, 1e6)
+	if err := w.r.Leave(w.now, left.conn); err != nil {
+		t.Fatal(err)
+	}
+	w.r.forget(w.r.peers["left"])
+	voter.rate = 4e6
+	for range 40 {
+		w.from(voter, 1e6)
+	}
+	renew()
+	if fast := w.expect(stays, 1e6); slow < 9*time.Second || fast > 2*time.Second {
+		t.Errorf("beside a slow peer a stranger is expected in %v, beside one that became fast in %v", slow, fast)
+	}
+	x := w.r.indexOf(w.now, 1e6)
+	if key, want := x.key[x.leaves+w.r.peers["stays"].slot], w.r.keyOf(x, w.r.peers["stays"].slot, w.now); key > want*1.01 {
+		t.Errorf("it is kept at %v in the order, and expected in %v", key, want)
+	}
+}
+
+// What a group has become is told of its strangers in all orders, not only of one that is used.
+func TestStrangersFollowTheirGroupInTheOrder(t *testing.T) {
+	w := newWorld(t)
+	voter := w.add(&actor{id: "voter", addr: in(1, 1), rate: 1e5, rtt: 10 * ms})
+	for range 3 {
+		w.from(voter, 1e6)
+	}
+	stranger := w.add(&actor{id: "stranger", addr: in(1, 2), rate: 1e6, rtt: 10 * ms})
+	for i := range 100 { // more than are looked at in turn
+		w.add(&actor{id: fmt.Sprint("other ", i), addr: in(2+i, 1), rate: 1e6, rtt: 10 * ms})
+	}
+	w.now += time.Minute
+	w.r.Poll(w.now)
+	slot := w.r.peers[stranger.id].slot
+	x := w.r.indexOf(w.now, 1e6) // nothing is due
+	w.r.population.vote(w.r.peers[voter.id], 1/4e6)
+	w.now += time.Minute
+	w.r.population.renew(w.now, &w.r.cfg)
+	if !x.isDue[slot] || x.isDue[w.r.peers["other 50"].slot] {
+		t.Errorf("the stranger's key is due: %v, another's: %v", x.isDue[slot], x.isDue[w.r.peers["other 50"].slot])
+	}
 }

@@ -92,13 +92,13 @@ func (g *group) drop(p *peer) {
 	g.peers[p.place].place = p.place
 	g.peers[last] = nil
 	g.peers = g.peers[:last]
-	g.stale = true
 }
 
 // population is the prior over groups.
 type population struct {
 	groups map[Group]*group
-	stale  []*group // whose median is to be made anew
+	stale  []*group     // whose median is to be made anew
+	told   func(*group) // of one that has moved, by which its strangers are taken
 
 	prior              float64
 	distance           time.Duration // the round trip that a stranger is taken for at least; 0 where too few have served
@@ -131,7 +131,11 @@ func (o *population) renew(now time.Duration, cfg *Config) {
 		return
 	}
 	for _, g := range o.stale {
+		was := g.median
 		g.median, g.stale = g.medianOf(o.scratch, func(p *peer) float64 { return p.voteOf }), false
+		if moved(g.median, was) {
+			o.told(g)
+		}
 		g.distance = g.medianOf(o.scratch, func(p *peer) float64 { return p.base.Seconds() })
 	}
 	o.stale = o.stale[:0]

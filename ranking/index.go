@@ -157,6 +157,15 @@ func (r *Ranker) touch(p *peer) {
 	}
 }
 
+// touchStrangers says so of those of a group that are taken for what its others are.
+func (r *Ranker) touchStrangers(g *group) {
+	for _, p := range g.peers {
+		if p.voteOf == 0 {
+			r.touch(p)
+		}
+	}
+}
+
 // seat gives a peer its place in the indices, unseat takes it.
 func (r *Ranker) seat(p *peer) {
 	if n := len(r.free); n > 0 {

@@ -1,6 +1,9 @@
 package ranking
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 const (
 	// pauseLeast is the shortest pause of ours that is looked into. Shorter costs readings of the meter
@@ -17,8 +20,11 @@ const (
 // alone and nothing a peer sends can change it, unlike what has come over its connection: that may be
 // on another stream, part of a frame, or read and not counted. The zero value is none yet.
 type pause struct {
-	on           bool
-	began, ended time.Duration
+	// since is the instant at which reading stopped, and a nanosecond; 0 while the host reads. It is set
+	// twice for each read, so without the ranker's lock, by the one goroutine that reads.
+	since atomic.Int64
+
+	began, ended time.Duration // of the last one that was long
 	fresh        bool          // it has ended, and nothing was read since
 	idle         time.Duration // of that one, the end in which nothing came
 	ours         time.Duration // the idle parts of all that bytes had waited for
@@ -27,39 +33,40 @@ type pause struct {
 // Pause says that the host reads no more of the reply for now: it is busy with what came, or has no
 // room for more. Until [Fetch.Resume] nothing that the peer does or doesn't can be seen, so that it has
 // not stalled and nobody else is asked in its place; what else arrives at this host would wait as well.
-// A [Reader] says so by itself. A host that never does is taken to read all the time.
-func (f *Fetch) Pause(now time.Duration) {
-	f.r.mu.Lock()
-	defer f.r.mu.Unlock()
-	if !f.ended && !f.received && !f.pause.on {
-		f.pause.on, f.pause.fresh, f.pause.began = true, false, max(now, f.lastAt)
-	}
-}
+// A [Reader] says so by itself. A host that never does is taken to read all the time. Whoever calls
+// Progress calls it, and Resume: they are for one goroutine.
+func (f *Fetch) Pause(now time.Duration) { f.pause.since.CompareAndSwap(0, int64(now)+1) }
 
 // Resume says that the host reads again. If something had waited, which shows in that it is read at
 // once, the end of the pause in which nothing came was our own doing. If the host has to wait, the
 // peer is held to all of it.
 func (f *Fetch) Resume(now time.Duration) {
-	f.r.mu.Lock()
 	p := &f.pause
 	length := p.length(now)
-	p.on = false
-	f.r.mu.Unlock()
 	if length < pauseLeast {
+		p.since.Store(0)
 		return
 	}
 	silence := f.conn.meter.Reading().Silence
 	f.r.mu.Lock()
-	p.fresh, p.ended, p.idle = true, now, min(length, silence)
+	p.fresh, p.began, p.ended, p.idle = true, now-length, now, min(length, silence)
+	p.since.Store(0)
 	f.r.mu.Unlock()
 }
 
-// length is how long the pause has gone on; 0 if there is none.
+// start is when it began, if it goes on.
+func (p *pause) start() (at time.Duration, on bool) {
+	since := p.since.Load()
+	return time.Duration(since - 1), since != 0
+}
+
+// length is how long it has gone on; 0 if there is none.
 func (p *pause) length(now time.Duration) time.Duration {
-	if !p.on {
+	at, on := p.start()
+	if !on {
 		return 0
 	}
-	return max(now-p.began, 0)
+	return max(now-at, 0)
 }
 
 // read notes that something was read. It returns how much of the silence before it was a pause, and
@@ -69,7 +76,8 @@ func (p *pause) read(now time.Duration) (paused, lost time.Duration) {
 		paused, lost = p.ended-p.began, p.idle
 		p.ours += lost
 	}
-	p.on, p.fresh = false, false
+	p.since.Store(0)
+	p.fresh = false
 	return paused, lost
 }
 
@@ -83,7 +91,11 @@ func (p *pause) cut(now, silence time.Duration) {
 // seen is the last instant at which we would have seen what came: while we read, and a moment after
 // we began to again, that of now.
 func (f *Fetch) seen(now time.Duration) time.Duration {
-	if p := &f.pause; p.on || p.fresh && now-p.ended <= atOnce {
+	p := &f.pause
+	if at, on := p.start(); on {
+		return min(now, at)
+	}
+	if p.fresh && now-p.ended <= atOnce {
 		return min(now, p.began)
 	}
 	return now

@@ -174,12 +174,12 @@ func TestPausesEndWithTheirFetch(t *testing.T) {
 	_, _, f, now := halfway(t)
 	f.Pause(now)
 	f.Progress(now+2*time.Second, 1000)
-	if f.pause.on || f.pause.ours != 0 {
-		t.Errorf("%+v", f.pause)
+	if f.pause.since.Load() != 0 || f.pause.ours != 0 {
+		t.Errorf("%+v", &f.pause)
 	}
 	f.Resume(now + 3*time.Second) // never paused
 	if f.pause.fresh || f.silence(now+4*time.Second) != 2*time.Second {
-		t.Errorf("%+v", f.pause)
+		t.Errorf("%+v", &f.pause)
 	}
 }
 

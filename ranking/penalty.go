@@ -13,6 +13,8 @@ const (
 	// peakServed is after how many completions of others that is halved, if its half-life is not over
 	// before. More leaves good peers unused for longer.
 	peakServed = 8
+	// failureOver is below what a penalty of failures has passed.
+	failureOver = 0.05
 	// forgiven is what a completion leaves of the penalty of failures.
 	forgiven = 0.8
 )
@@ -71,7 +73,7 @@ func (p *penalty) more(now time.Duration, times float64, c *Config) {
 // undoes no failure of large data, and of those alike the one of which least was expected.
 func (p *penalty) measureBy(now time.Duration, expected float64, bytes int64, c *Config) {
 	mine, other := sizeClass(p.bytes), sizeClass(bytes)
-	if p.failed(now, c) < 0.05 || other > mine || other == mine && expected < p.basis {
+	if p.failed(now, c) < failureOver || other > mine || other == mine && expected < p.basis {
 		p.basis, p.bytes = expected, bytes
 	}
 }
@@ -80,7 +82,7 @@ func (p *penalty) measureBy(now time.Duration, expected float64, bytes int64, c 
 // that is more than was expected when it failed the penalty is less: who is given up for being slow and
 // then completes as slowly is as slow as that, not as slow times as slow.
 func (p *penalty) learnt(now time.Duration, expected float64, c *Config) {
-	if p.failure == 0 || p.basis <= 0 || expected <= p.basis {
+	if p.basis <= 0 || expected <= p.basis {
 		return
 	}
 	p.failure = max((1+p.failed(now, c))*p.basis/expected-1, 0)

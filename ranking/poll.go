@@ -84,13 +84,13 @@ func (r *Ranker) take(now time.Duration, c *conn, reading *burst.Reading) {
 	r.touch(p)
 }
 
-// usual is the usual size of a fetch in bytes.
-func (r *Ranker) usual() int64 { return int64(math.Exp(r.typical)) }
+// usualSize is the usual size of a fetch in bytes.
+func (r *Ranker) usualSize() int64 { return int64(math.Exp(r.typical)) }
 
 // consider says to the explorer whether a peer should be tried.
 func (r *Ranker) consider(now time.Duration, p *peer) {
 	switch {
-	case !p.connected() || p.demoted || p.stands(now, &r.cfg, r.usual()) && !p.tested.due:
+	case !p.connected() || p.demoted || p.stands(now, &r.cfg, r.usualSize()) && !p.tested.wants(now):
 		r.explorer.enough(p.id)
 	default:
 		stale := p.completions >= 3

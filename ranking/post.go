@@ -41,8 +41,8 @@ func (p *post) served(now time.Duration, kept bool) {
 	p.last, p.held = now, true
 }
 
-// kept is the one of a band that holds a post, the one that served last of several.
-func (r *Ranker) kept(now time.Duration, band []candidate) (candidate, bool) {
+// incumbent is the one of a band that holds a post, the one that served last of several.
+func (r *Ranker) incumbent(now time.Duration, band []candidate) (candidate, bool) {
 	var out candidate
 	for _, c := range band {
 		p := &c.p.post

@@ -76,6 +76,7 @@ func New(cfg Config) (*Ranker, error) {
 		debts: debts{}, typical: defaultTypical,
 	}
 	r.population.groups = map[Group]*group{}
+	r.population.told = r.touchStrangers
 	r.population.prior = float64(cfg.Prior)
 	r.explorer = newExplorer(defaultExploreLimits(), r.rng)
 	r.aged = func(g Group) bool {

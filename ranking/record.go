@@ -86,6 +86,8 @@ type savedTest struct {
 type savedPenalty struct {
 	Value float64       `json:"value"`
 	Age   time.Duration `json:"age"`
+	Basis float64       `json:"basis,omitempty"` // of failures
+	Bytes int64         `json:"bytes,omitempty"`
 }
 
 // save makes the record of a peer.
@@ -101,8 +103,8 @@ func (r *Ranker) save(now time.Duration, p *peer) savedRecord {
 	s := savedRecord{
 		ID: []byte(p.id), Group: []byte(p.group.name), Age: now - p.since, SeenAge: seen,
 		BaseRTT: p.base, HighRTT: p.high, Gone: gone.save(now), Long: p.long.save(now),
-		Failure: savedPenalty{p.penalty.failure, now - p.penalty.failedAt},
-		Peak:    savedPenalty{p.penalty.peak, now - p.penalty.peakAt}, Failures: p.penalty.failures,
+		Failure: savedPenalty{p.penalty.failure, now - p.penalty.failedAt, p.penalty.basis, p.penalty.bytes},
+		Peak:    savedPenalty{Value: p.penalty.peak, Age: now - p.penalty.peakAt}, Failures: p.penalty.failures,
 		Tested: p.tested.save(now), Costs: p.costs.ages(now), Picked: p.picked, Completions: p.completions, Bytes: p.bytes,
 		ClearAge: now - p.clearSince, ShadowAge: now - p.shadowedAt, Shadowed: p.shadowedEver,
 		Pinned: p.pinned, Proven: p.proven,
@@ -171,7 +173,7 @@ func (r *Ranker) restore(now time.Duration, s *savedRecord) *peer {
 		p.calibration.add(now-x.Age, float64(x.Value))
 	}
 	p.penalty = penalty{
-		failure: s.Failure.Value, failedAt: now - s.Failure.Age,
+		failure: s.Failure.Value, failedAt: now - s.Failure.Age, basis: s.Failure.Basis, bytes: s.Failure.Bytes,
 		peak: s.Peak.Value, peakAt: now - s.Peak.Age, peakServed: r.tally.Completions, failures: s.Failures,
 	}
 	p.tested = s.Tested.restore(now)
@@ -204,7 +206,7 @@ func (s *savedRecord) ok() bool {
 		bearable(s.Age) && bearable(s.SeenAge) && bearable(s.ClearAge) && bearable(s.ShadowAge) &&
 		bearable(s.BaseRTT) && bearable(s.HighRTT) && s.Gone.ok() && s.Long.ok() &&
 		fair(s.Tested.Rate, 1) && bearable(s.Tested.Age) &&
-		fair(s.Failure.Value, failureMost) && bearable(s.Failure.Age) && fair(s.Peak.Value, peakMost) && bearable(s.Peak.Age) &&
+		fair(s.Failure.Value, failureMost) && bearable(s.Failure.Age) && fair(s.Failure.Basis, century) && s.Failure.Bytes >= 0 && fair(s.Peak.Value, peakMost) && bearable(s.Peak.Age) &&
 		s.Failures >= 0 && s.Picked >= 0 && s.Completions >= 0 && s.Bytes >= 0 && s.partsOK()
 }
 
@@ -234,8 +236,10 @@ func (s savedPast) ok() bool {
 	return fair(s.Rate, 1e6) && fair(s.Coverage, math.MaxInt64) && bearable(s.Age)
 }
 
+// century is the longest time that a state file may hold, in seconds.
+const century = 100 * 365 * 86400
+
 func (w savedWait) ok() bool {
-	const century = 100 * 365 * 86400
 	return w.Class >= 0 && w.Class < sizeClasses && fair(w.Weight, mostWait) && bearable(w.Age) &&
 		w.Size > 0 && w.Size <= MaxSize && fair(w.Time, century) && fair(w.First, w.Time) && fair(w.Tail, century)
 }

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -54,7 +53,7 @@ func (b *former) of(n int64, base time.Duration) float64 {
 // fared takes in how a fetch went, before anything else learns of it.
 func (r *Ranker) fared(now time.Duration, f *Fetch, took time.Duration, failed bool) {
 	p := f.peer
-	if !r.slump.hears(p) || float64(f.pick.bytes) < slumpPart*math.Exp(r.typical) {
+	if !r.slump.hears(p) || float64(f.pick.bytes) < slumpPart*float64(r.usualSize()) {
 		return
 	}
 	usual := f.expected()

@@ -31,6 +31,9 @@ func (t tested) floor(now time.Duration) float64 {
 	return float64(t.rate)
 }
 
+// wants says that an ordinary fetch still has to settle it.
+func (t tested) wants(now time.Duration) bool { return t.due && t.floor(now) > 0 }
+
 // Tested takes in what a speed test of a peer showed: the rate at which it can send to us, in s/B.
 // Give only a result that the peer itself limited, no lower bound. For a day no prediction for the
 // peer is faster than that. It never makes one faster, for a peer may serve tests specially: where
@@ -46,7 +49,6 @@ func (r *Ranker) Tested(now time.Duration, peer string, rate burst.SecondsPerByt
 	if p == nil {
 		return ErrUnknownPeer
 	}
-	p.tested = tested{}
 	believed := r.shrunk(p, r.explorer.limits.firstBytes, now)
 	apart := max(float64(rate)/believed, believed/float64(rate))
 	p.tested = tested{rate: rate, at: now, due: apart >= testedApart}

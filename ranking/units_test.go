@@ -188,6 +188,32 @@ func TestAFailureCountsOnce(t *testing.T) {
 	}
 }
 
+// What else is awaited of a peer makes it no slower, so that failures are not forgiven for it.
+func TestContentionForgivesNoFailure(t *testing.T) {
+	penalty := func(beside int) float64 {
+		w := newWorld(t)
+		a := w.honestPeers([2]float64{80, 20})[0]
+		for range 20 {
+			w.from(a, 1e6)
+		}
+		f := w.started(a, Query{Size: 1e6})
+		w.now += 5 * time.Second
+		f.Fail(w.now, TimedOut)
+		for range beside {
+			w.started(a, Query{Size: 4e6})
+		}
+		f = w.started(a, Query{Size: 1e6})
+		w.now += 130 * time.Millisecond
+		f.Progress(w.now, 1e6)
+		f.Done(w.now, 1e6)
+		return w.r.peers[a.id].penalty.failure
+	}
+	alone, beside := penalty(0), penalty(5)
+	if alone < 2 || math.Abs(beside/alone-1) > 0.05 {
+		t.Errorf("a penalty of %.1f is left, and beside 20 MB that are awaited %.1f", alone, beside)
+	}
+}
+
 func TestPenalties(t *testing.T) {
 	cfg := DefaultConfig()
 	var p penalty
