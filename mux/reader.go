@@ -75,30 +75,34 @@ func (c *Conn) read(p []byte) (int, error) {
 		if in.err != nil {
 			return in.finish(p)
 		}
-		if in.straight(p) {
-			if n, err := c.receive(p[:atMost(len(p), in.body)]); n > 0 || err != nil {
-				return n, err
-			}
-			continue
+		host := p[:in.straight(len(p))]
+		if len(host) == 0 {
+			in.makeRoom()
 		}
-		in.makeRoom()
-		if _, err := c.receive(nil); err != nil {
-			return 0, err
+		n, err := c.receive(host)
+		if err != nil || len(host) > 0 && n > 0 {
+			return n, err
 		}
 	}
 }
 
-// straightLeast is how much of a frame's body must be outstanding for it to be read into the host's own slice:
-// for less, another call to the kernel costs more than the copy that it saves.
+// straightLeast is how much of a frame's body must be outstanding for it to be
+// read into the host's own slice: for less, another call to the kernel costs more
+// than the copy that it saves.
 const straightLeast = 64 << 10
 
-// straight says that the next bytes are the host's alone, many, and that it has room for them; or that they
-// are the rest of a frame that was read so.
-func (in *inbound) straight(p []byte) bool {
+// straight is how many of the next bytes may be read into the host's own slice,
+// which has room for so many: those of a body that are the host's alone, if they
+// are many or the rest of a frame that was read so.
+func (in *inbound) straight(room int) int {
 	if in.body == 0 || in.drop || in.raw || in.void > 0 {
-		return false
+		return 0
 	}
-	return min(in.body, uint32(len(p))) >= straightLeast || in.going && uint32(len(p)) >= in.body
+	n := atMost(room, in.body)
+	if n >= straightLeast || in.going && n == int(in.body) {
+		return n
+	}
+	return 0
 }
 
 // deliver hands up what is ready: bytes of the peer's, then, where a frame
@@ -133,13 +137,13 @@ func (in *inbound) finish(p []byte) (int, error) {
 	return 0, in.err
 }
 
-// receive reads once from the inner conn, straight into the host's slice if it is given one, else into the
-// buffer. It returns an error only where the host must see it although the connection may go on: a
-// deadline's.
+// receive reads once from the inner conn, straight into the host's slice if there
+// is any of it, else into the buffer. It returns an error only where the host must
+// see it although the connection may go on: a deadline's.
 func (c *Conn) receive(host []byte) (int, error) {
 	in, m := &c.in, c.meter
-	into := host
-	if host == nil {
+	into, straight := host, len(host) > 0
+	if !straight {
 		into = in.buf[in.w:]
 	}
 	// A second clock read, which all frames of the batch share: it shows
@@ -150,11 +154,11 @@ func (c *Conn) receive(host []byte) (int, error) {
 	m.reading.Store(false)
 	now := m.now()
 	in.grow, in.shrink = n == len(into), n < quietRead
-	if host != nil { // a header is next, for which the small buffer does
+	if straight { // a header is next, for which the small buffer does
 		in.grow, in.shrink = false, true
 	}
 	if n > 0 {
-		c.absorb(n, host != nil, began, now)
+		c.absorb(n, straight, began, now)
 	}
 	in.left = now
 	c.kernel.poll(m, now)
@@ -219,8 +223,8 @@ type batch struct {
 	echoed  bool          // an echo was taken as a sample
 }
 
-// absorb takes n new bytes in: measures them and strips what is ours, of which there is none in what was
-// read straight.
+// absorb takes n new bytes in: measures them and strips what is ours, of which there
+// is none in what was read straight.
 func (c *Conn) absorb(n int, straight bool, began, now time.Duration) {
 	in, m := &c.in, c.meter
 	m.mu.Lock()

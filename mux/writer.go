@@ -339,14 +339,15 @@ func (c *Conn) nextSDU(a *assembly, now time.Duration) {
 	c.meter.wroteFrame(now)
 }
 
-// sduGrowth is how many times the first SDU of a frame the later ones may be. More saves headers where the
-// path is fast, and a reader sees nothing while one is on its way: 64 KiB take half a second at 1 Mbit/s,
-// which must not look like a stall.
+// sduGrowth is how many times the first SDU of a frame the later ones may be. More
+// saves headers where the path is fast, and a reader sees nothing while one is on
+// its way: 64 KiB take half a second at 1 Mbit/s, which must not look like a stall.
 const sduGrowth = 4
 
-// nextLength is the largest body of the frame's next SDU, 0 for no limit. Each is up to as large as all of
-// the frame before it: the first byte waits for one SDU alone, who reads has at least half of what has
-// come, and a peer that reads each header by itself has fewer to read.
+// nextLength is the largest body of the frame's next SDU, 0 for no limit. Each is up
+// to as large as all of the frame before it: the first byte waits for one SDU alone,
+// who reads has at least half of what has come, and a peer that reads each header by
+// itself has fewer to read.
 func (c *Conn) nextLength() uint32 {
 	if c.sdu == 0 {
 		return 0
