@@ -15,8 +15,13 @@ import (
 type castCmd struct {
 	Seconds int           `help:"How long to play, about." default:"55"`
 	Hold    time.Duration `help:"Stay at the end for so long or until interrupted, at rest, with all figures served." placeholder:"TIME"`
-	HTTP    string        `name:"http" help:"Where to serve the live page, /metrics, /debug/snapshot, /healthz and /debug/pprof/ meanwhile; by default on a free port of this machine, which is logged." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
-	JSON    bool          `name:"json" help:"Print one JSON document instead of what happens and the table."`
+	served
+	JSON bool `name:"json" help:"Print one JSON document instead of what happens and the table."`
+}
+
+// Help is below the first line of the command's help.
+func (castCmd) Help() string {
+	return "Beside the rest it serves /debug/snapshot, all figures of one instant."
 }
 
 // Run plays the cast and prints how it ended, and fails if that is not as it
@@ -41,12 +46,9 @@ func (c *castCmd) Run(e *env) error {
 	defer web.Close()
 	e.log.Info("live figures", web.places()...)
 	cfg.Joined, cfg.Left, cfg.Ranked, cfg.Event = w.add, w.remove, w.rank, w.feed.Tell
-	cfg.Rest = func(ctx context.Context) {
+	cfg.Rest = func(context.Context) {
 		snaps.Rest()
-		if c.Hold > 0 {
-			e.log.Info("at rest", "for", c.Hold)
-			sleep(ctx, c.Hold)
-		}
+		e.hold(c.Hold)
 	}
 	doc, bars := cast.Run(e.ctx, cfg)
 	if doc == nil {

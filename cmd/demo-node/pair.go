@@ -11,17 +11,17 @@ import (
 )
 
 type pairCmd struct {
-	Rate      rate          `help:"Rate of the link, each way." default:"50Mbit"`
-	RTT       time.Duration `name:"rtt" help:"Round trip of the link." default:"40ms"`
-	Window    size          `help:"Receive window of a stream in the first run; the second has yamux's 256KiB." default:"16MiB"`
-	TLS       bool          `name:"tls" help:"Encrypt."`
-	DirA      string        `help:"Directory that node a serves; made up if not given." placeholder:"DIR"`
-	DirB      string        `help:"Directory that node b serves; made up if not given." placeholder:"DIR"`
-	Files     int           `help:"How many large files to make up for each node." default:"4"`
-	FileSize  size          `help:"Size of those files." default:"12MB"`
-	Out       string        `help:"Keep what the first run fetched, in DIR/a and DIR/b." placeholder:"DIR"`
-	JSON      bool          `name:"json" help:"Print one JSON document instead of the table."`
-	HTTP      string        `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/ meanwhile; by default on a free port of this machine, which is logged." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	Rate     rate          `help:"Rate of the link, each way." default:"50Mbit"`
+	RTT      time.Duration `name:"rtt" help:"Round trip of the link." default:"40ms"`
+	Window   size          `help:"Receive window of a stream in the first run; the second has yamux's 256KiB." default:"16MiB"`
+	TLS      bool          `name:"tls" help:"Encrypt."`
+	DirA     string        `help:"Directory that node a serves; made up if not given." placeholder:"DIR"`
+	DirB     string        `help:"Directory that node b serves; made up if not given." placeholder:"DIR"`
+	Files    int           `help:"How many large files to make up for each node." default:"4"`
+	FileSize size          `help:"Size of those files." default:"12MB"`
+	Out      string        `help:"Keep what the first run fetched, in DIR/a and DIR/b." placeholder:"DIR"`
+	JSON     bool          `name:"json" help:"Print one JSON document instead of the table."`
+	served
 	Hold      time.Duration `help:"Keep the sessions and HTTP open for so long afterwards." default:"0s"`
 	Speedtest time.Duration `help:"Let node a test node b's speed afterwards, for so long each way; 0s does not." default:"4s"`
 	OptOut    bool          `help:"Node b takes no speed tests."`

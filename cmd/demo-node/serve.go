@@ -22,7 +22,7 @@ type serveCmd struct {
 	Window size     `help:"Receive window of a stream." default:"16MiB"`
 	Behave []string `help:"Be a bad peer, or a slow one, in one or several of the ways above." placeholder:"HOW"`
 	speedtestPolicy
-	HTTP string `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/; by default on a free port of this machine, which is logged." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
+	served
 }
 
 // Help is below the first line of the command's help.

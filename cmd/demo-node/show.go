@@ -18,10 +18,12 @@ func (e *env) hold(d time.Duration) {
 		return
 	}
 	e.log.Info("held for a look, interrupt to end", "for", d)
-	select {
-	case <-e.ctx.Done():
-	case <-time.After(d):
-	}
+	sleep(e.ctx, d)
+}
+
+// served is where a command serves what it shows.
+type served struct {
+	HTTP string `name:"http" help:"Where to serve the live page, /metrics, /healthz and /debug/pprof/ meanwhile; by default on a free port of this machine, which is logged." default:"127.0.0.1:0" placeholder:"HOST:PORT"`
 }
 
 // show is what a command tells of its peers while it runs: as metrics, and on the

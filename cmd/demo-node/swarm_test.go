@@ -144,7 +144,7 @@ func TestCast(t *testing.T) {
 func TestCastHolds(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	stderr := awaiting("at rest")
+	stderr := awaiting("held for a look")
 	var stdout strings.Builder
 	done := make(chan struct{})
 	go func() {

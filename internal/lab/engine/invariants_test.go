@@ -41,6 +41,17 @@ func TestEachInvariantIsChecked(t *testing.T) {
 		"bytes from nowhere": {func(c *connection, _ *mux.Snapshot) { c.got.Add(1) }, "were read of"},
 		"faster than light":  {func(_ *connection, s *mux.Snapshot) { s.RTT.Base -= time.Millisecond }, "a base RTT of"},
 		"faster than it was": {func(_ *connection, s *mux.Snapshot) { s.Estimate.Rate /= 1.1 }, "a rate of"},
+		"within its error bar, in virtual time": {func(_ *connection, s *mux.Snapshot) {
+			s.Estimate.Rate, s.Estimate.StandardError = s.Estimate.Rate/1.1, s.Estimate.Rate/20
+		}, "a rate of"},
+		"within its error bar, in real time": {func(c *connection, s *mux.Snapshot) {
+			c.a.w.o.RealTime = true
+			s.Estimate.Rate, s.Estimate.StandardError = s.Estimate.Rate/1.1, s.Estimate.Rate/20
+		}, ""},
+		"beyond it": {func(c *connection, s *mux.Snapshot) {
+			c.a.w.o.RealTime = true
+			s.Estimate.Rate, s.Estimate.StandardError = s.Estimate.Rate/1.3, s.Estimate.Rate/20
+		}, "a rate of"},
 		"allowed by a change": {func(c *connection, s *mux.Snapshot) {
 			s.Estimate.Rate /= 1.1
 			c.a.link.Changes = []scenario.Change{{Rate: 9e6}}

@@ -26,9 +26,9 @@ type Timing struct {
 func (p *Peer) Fetch(ctx context.Context, o wire.Offer, offset int64, w io.Writer, progress func(int)) (Timing, error) {
 	want := max(o.Size-offset, 0)
 	var t Timing
-	t.Predicted, _ = p.Predict(want)
 	reading := p.Meter().Reading()
 	path := p.path(&reading)
+	t.Predicted, _ = p.predict(want, &reading, path)
 	f := fetch{peer: p, left: want, w: w, progress: progress, timing: &t}
 	p.outstanding.Add(want)
 	defer func() { p.outstanding.Add(-f.left) }()

@@ -81,7 +81,10 @@ const reach = 4
 // what this node itself has measured; false while it has not measured enough.
 func (p *Peer) Predict(n int64) (time.Duration, bool) {
 	r := p.Meter().Reading()
-	path := p.path(&r)
+	return p.predict(n, &r, p.path(&r))
+}
+
+func (p *Peer) predict(n int64, r *burst.Reading, path ranking.Path) (time.Duration, bool) {
 	if n < 0 || n > reach*r.Estimation.Coverage || path.BaseRTT <= 0 || path.Rate <= 0 {
 		return 0, false
 	}
