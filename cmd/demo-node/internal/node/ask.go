@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 
 	"github.com/assay-mux/assay/cmd/demo-node/internal/wire"
@@ -54,8 +55,12 @@ func (p *Peer) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %w", p.name, err)
 }
 
+// ended says whether the session is over, by its own word or by its
+// connection's: who writes before the session's reader has met a reset gets the
+// connection's error itself.
 func ended(err error) bool {
-	return errors.Is(err, yamux.ErrSessionShutdown) || errors.Is(err, yamux.ErrConnectionReset) ||
+	_, conn := errors.AsType[*net.OpError](err)
+	return conn || errors.Is(err, net.ErrClosed) || errors.Is(err, yamux.ErrSessionShutdown) || errors.Is(err, yamux.ErrConnectionReset) ||
 		errors.Is(err, yamux.ErrStreamClosed) || errors.Is(err, yamux.ErrRemoteGoAway)
 }
 

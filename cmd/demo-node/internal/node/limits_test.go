@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -155,7 +156,28 @@ func TestSilentTLSClient(t *testing.T) {
 	}
 }
 
-// TestServeEndsWithItsContext: sessions end, and the port is free again.
+// TestVanished: the ways a session's end shows itself to who is asking.
+func TestVanished(t *testing.T) {
+	reset := &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.ECONNRESET)}
+	slow := &net.OpError{Op: "write", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	for _, c := range []struct{ err, want error }{
+		{io.EOF, ErrVanished},
+		{io.ErrUnexpectedEOF, ErrVanished},
+		{yamux.ErrSessionShutdown, ErrVanished},
+		{reset, ErrVanished},
+		{fmt.Errorf("tls: %w", net.ErrClosed), ErrVanished},
+		{slow, ErrStalled},
+		{&os.PathError{Op: "write", Path: "out", Err: syscall.ENOSPC}, syscall.ENOSPC},
+		{wire.ErrFailed, wire.ErrFailed},
+	} {
+		if err := new(Peer).explain(t.Context(), c.err); !errors.Is(err, c.want) || errors.Is(err, ErrVanished) != (c.want == ErrVanished) {
+			t.Errorf("%v: %v, want %v", c.err, err, c.want)
+		}
+	}
+}
+
+// TestServeEndsWithItsContext: sessions end, and the listener is closed. That its
+// port is free is not asked: any other process may have taken it.
 func TestServeEndsWithItsContext(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -173,11 +195,9 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	if _, err := p.List(t.Context()); !errors.Is(err, ErrVanished) {
 		t.Errorf("after the end: %v", err)
 	}
-	again, err := net.Listen("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatalf("the port is still taken: %v", err)
+	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the listener was still open: %v", err)
 	}
-	again.Close()
 }
 
 // TestDialledSessionEndsWithItsContext, though nobody closes it.
