@@ -57,6 +57,26 @@ func TestDelayedAcknowledgements(t *testing.T) {
 	}
 }
 
+// A receiver that waits for a second segment before it acknowledges cuts windows with an odd one in two:
+// the sender gets to send the rest 40 ms later. That is no reason to ask for two doublings a round.
+func TestDelayedLastAcknowledgement(t *testing.T) {
+	for _, rtt := range []time.Duration{55 * ms, 69 * ms, 80 * ms, 100 * ms, 150 * ms, 268 * ms} {
+		for _, late := range []time.Duration{32 * ms, 40 * ms, 44 * ms} {
+			l := link{rtt: rtt, speed: 100 * mbit, late: late}
+			for odd := range 3 { // where the window's end falls
+				h := newHost(l.path(true))
+				h.fetch(0, l.send(0, 12e6, 14600+odd*segment))
+				if st := h.w.State(); st.Bursts[Horizon] > 0 {
+					t.Errorf("%v, %v late, %d: %d bursts ended early", rtt, late, odd, st.Bursts[Horizon])
+				}
+				if part := h.rate() / l.speed; part < 0.86 || part > 1.001 { // it costs a round in the worst case
+					t.Errorf("%v, %v late, %d: reads %.3f of the link", rtt, late, odd, part)
+				}
+			}
+		}
+	}
+}
+
 // An unwrapped yamux spends packets of its first window on headers and on answers to our cookies. That
 // is no reason to take the round trip after it for the peer's silence.
 func TestFirstWindowOfSmallPackets(t *testing.T) {

@@ -22,8 +22,9 @@ type read struct {
 // link is a path with a bottleneck and a sender in slow start; see cold.
 type link struct {
 	rtt     time.Duration
-	speed   float64 // bytes per second
-	delayed bool    // the receiver acknowledges every second segment: the window grows by half a round
+	speed   float64       // bytes per second
+	delayed bool          // the receiver acknowledges every second segment: the window grows by half a round
+	late    time.Duration // how long the receiver waits for a second segment to acknowledge with the first; 0 not at all
 }
 
 func (l link) tx(bytes int) time.Duration {
@@ -42,6 +43,7 @@ func (l link) send(start time.Duration, n, cwnd int) []read {
 	var out []read
 	var acks []ack
 	free, flight := start+l.rtt/2, 0
+	odd := false // the last segment waits for another
 	for n > 0 {
 		size := min(segment, n)
 		for flight+size > cwnd {
@@ -58,7 +60,16 @@ func (l link) send(start time.Duration, n, cwnd int) []read {
 		flight += size
 		n -= size
 		out = append(out, read{at: free + l.rtt/2, bytes: size})
-		acks = append(acks, ack{free + l.rtt, size})
+		last := len(acks) - 1
+		switch odd = !odd && l.late > 0; {
+		case odd:
+			acks = append(acks, ack{free + l.rtt + l.late, size})
+		case l.late > 0 && last >= 0:
+			acks[last].at = min(acks[last].at, free+l.rtt)
+			fallthrough
+		default:
+			acks = append(acks, ack{free + l.rtt, size})
+		}
 	}
 	return out
 }

@@ -42,14 +42,15 @@ type Window struct {
 	tight       time.Duration // the spacing, from cfg and path
 	rampSpacing time.Duration // the spacing between the windows of a slow start
 
-	seen        bool  // any payload ever
-	asked       bool  // Data of ours went out since the last arrival, first at askedAt
-	askedBefore bool  // and since the last opening
-	fresh       bool  // the next burst answers a request of ours: it may be ramping
-	answered    bool  // the oldest open fetch has had payload while it was alone
-	awaiting    bool  // no payload since the first of the open fetches began
-	grown       int64 // payload since the connection was last cold
-	need        int64 // bytes that must have come before the next stall passes as slow start
+	seen        bool          // any payload ever
+	asked       bool          // Data of ours went out since the last arrival, first at askedAt
+	askedBefore bool          // and since the last opening
+	fresh       bool          // the next burst answers a request of ours: it may be ramping
+	answered    bool          // the oldest open fetch has had payload while it was alone
+	awaiting    bool          // no payload since the first of the open fetches began
+	grown       int64         // payload since the connection was last cold
+	need        int64         // bytes that must have come before the next stall passes as slow start
+	roundAt     time.Duration // when the round of the slow start began, as far as it is known
 	askedAt     time.Duration
 	last        time.Duration // the last payload arrival
 	lastAnswer  time.Duration // the last that may answer a request of ours
@@ -235,7 +236,7 @@ func (w *Window) open(at time.Duration, bytes int64, quiet, own time.Duration, q
 		slow:     carried,
 		carried:  carried,
 	}
-	w.fresh, w.askedBefore = false, false
+	w.fresh, w.askedBefore, w.roundAt = false, false, at
 	w.gate = w.gate.next(opening)
 	w.deadline = at + w.cfg.Horizon
 	w.totals.ours += own
@@ -260,7 +261,7 @@ func (w *Window) fold(at time.Duration, bytes int64, quiet, own time.Duration, q
 		w.take(led, bytes, 0)
 		return
 	}
-	e := w.classify(quiet)
+	e := w.classify(at, quiet)
 	if quiet <= w.tight {
 		w.totals.tight += quiet
 	} else {
@@ -299,14 +300,14 @@ func (w *Window) take(h how, bytes int64, charged time.Duration) {
 }
 
 // classify says what a gap means to the gate.
-func (w *Window) classify(quiet time.Duration) event {
+func (w *Window) classify(at, quiet time.Duration) event {
 	switch {
 	case quiet <= w.tight:
 		return prompt
 	case len(w.fetches) > 0 && w.vouched():
 		return vouched
 	case w.rampStall(quiet):
-		w.need += w.need/2 + laterNeed(w.cfg.InitialWindow)
+		w.nextRound(at)
 		return prompt
 	}
 	return silent
@@ -325,6 +326,18 @@ func (w *Window) vouched() bool {
 func (w *Window) rampStall(quiet time.Duration) bool {
 	return w.burst.ramping && quiet <= w.rampSpacing &&
 		w.grown >= w.need && w.burst.bytes <= w.rampCap()+w.cfg.InitialWindow
+}
+
+// nextRound raises what the next stall asks for, if this one ended a round: a receiver that delays
+// the acknowledgement of an odd last segment, by 40 ms and more, cuts each window of a slow start in
+// two, and to ask twice a round would be to ask for more than a doubling. Three quarters of a round
+// trip tell one from the other wherever both are longer than the spacing.
+func (w *Window) nextRound(at time.Duration) {
+	if at-w.roundAt < w.path.BaseRTT*3/4 {
+		return
+	}
+	w.need += w.need/2 + laterNeed(w.cfg.InitialWindow)
+	w.roundAt = at
 }
 
 // firstNeed is what the first window of a slow start must have brought, in bytes: three eighths of
