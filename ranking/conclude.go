@@ -18,11 +18,6 @@ const (
 	// behindAt of the expected time a fetch of which less than behindGot has come is far behind. A slow
 	// start has more than half of its bytes by then.
 	behindAt, behindGot = 0.75, 0.25
-	// lossShare of the packets out of order is a hint that the path loses some: a few are reordered on
-	// any path, and a hint that comes always says nothing.
-	lossShare = 0.0005
-	// segment is the usual size of a packet's payload.
-	segment = 1448
 	// defaultTypical is the log of the usual size before any: 1 MiB.
 	defaultTypical = 13.86
 	// clearAfter is how long a peer must have been without trouble for its trouble to be evidence of
@@ -127,16 +122,6 @@ func (r *Ranker) record(now time.Duration, f *Fetch, reading *burst.Reading, fai
 	return rec
 }
 
-func lossOf(f *Fetch, reading *burst.Reading) audit.Loss {
-	switch {
-	case reading.OutOfOrder > f.startLoss+uint64(lossShare*float64(f.got)/segment):
-		return audit.LossSeen
-	case reading.KernelRTT > 0:
-		return audit.LossClear
-	}
-	return audit.LossUnknown
-}
-
 // observed is what the audit made of a fetch.
 type observed struct {
 	outcome audit.Outcome
@@ -158,6 +143,7 @@ func (r *Ranker) observe(now time.Duration, f *Fetch, reading *burst.Reading, fa
 	r.us.observe(now, p.group.name, excess, sound && p.group.aged(now))
 	r.ownTrouble(now, f, excess, actual, ours)
 	r.noteHold(now)
+	f.conn.losses.add(reading.OutOfOrder-min(f.startLoss, reading.OutOfOrder), f.got)
 	rec := r.record(now, f, reading, failed)
 	claim := rec.Claim // the peer's own, whatever it is held against
 	p.usual.hold(&rec, f.pick.path)

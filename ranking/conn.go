@@ -47,6 +47,7 @@ type conn struct {
 	lastWindow   int64         // what the sender's window is believed to be
 	windowRounds float64       // see [Path.WindowRounds]
 	lastAsked    time.Duration // when the last answer was due
+	losses       losses
 	outstanding  int64
 	forged       uint64 // of the reading, told to the audit already
 	skipsTold    bool

@@ -20,7 +20,10 @@ type expectation struct {
 
 // path is the way to a peer over a connection, or over no particular one, with its raw rate.
 func (r *Ranker) path(p *peer, c *conn, now time.Duration) Path {
-	path := Path{BaseRTT: p.base, HighRTT: p.high, Rate: p.estimation.Rate, StreamWindow: r.cfg.StreamWindow}
+	path := Path{
+		BaseRTT: p.base, HighRTT: p.high, StreamWindow: r.cfg.StreamWindow,
+		Rate: p.estimation.Rate, RateError: p.estimation.StandardError,
+	}
 	if path.BaseRTT <= 0 {
 		path.BaseRTT = r.cfg.DefaultRTT
 		path.HighRTT = r.cfg.DefaultRTT
@@ -28,6 +31,7 @@ func (r *Ranker) path(p *peer, c *conn, now time.Duration) Path {
 	if c != nil {
 		path.LastWindow, path.Idle = c.lastWindow, c.idle(now)
 		path.StreamWindow, path.WindowRounds = c.window, c.windowRounds
+		path.Lossy = c.losses.seen()
 	}
 	return path
 }

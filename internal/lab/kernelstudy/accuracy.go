@@ -10,6 +10,7 @@ import (
 	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/internal/lab/kernelpath"
 	"github.com/assay-mux/assay/mux"
+	"github.com/assay-mux/assay/ranking"
 )
 
 // State is what the connection did before a fetch.
@@ -177,7 +178,11 @@ func (r *Run) late(l kernelpath.Lateness) {
 }
 
 func (m *measuring) dial() (*client, error) {
-	return dial(m.net, m.addr, m.run.Way.Control, m.window)
+	c, err := dial(m.net, m.addr, m.run.Way.Control, m.window)
+	if err == nil {
+		c.learnt = m.run.Way.warmUp()
+	}
+	return c, err
 }
 
 // warm makes the fetch to learn from, on a connection that it returns, and looks
@@ -254,8 +259,7 @@ func (m *measuring) fetch(s State, bytes int64, over func() (*client, error)) er
 		}
 		return func() {
 			kept = Fetch{
-				Way: m.run.Way, State: s, Bytes: bytes, Actual: t.whole, First: t.first, Predicted: p.Total,
-				Bar: errorBar(m.run.Reading, p.Total, bytes),
+				Way: m.run.Way, State: s, Bytes: bytes, Actual: t.whole, First: t.first, Predicted: p.total, Bar: p.bar,
 			}
 		}, nil
 	})
@@ -265,14 +269,13 @@ func (m *measuring) fetch(s State, bytes int64, over func() (*client, error)) er
 	return err
 }
 
-// errorBar is that within which the audit holds nothing against a peer: two
-// standard errors of the rate times the bytes, as far as it believes in these,
-// and in any case its slack, for what no rate tells of.
-func errorBar(r burst.Reading, claim time.Duration, bytes int64) time.Duration {
+// errorBar is that within which the audit holds nothing against a peer: the prediction's own, as far as
+// it believes in that, and in any case its slack, for what no rate tells of.
+func errorBar(p ranking.Path, claim time.Duration, bytes int64) time.Duration {
 	c := audit.DefaultConfig()
-	rate := 2 * float64(r.Estimation.StandardError) * float64(bytes)
-	slack := c.Slack + time.Duration(c.SlackRTTs*float64(r.BaseRTT))
-	return max(slack, time.Duration(min(rate, c.ErrorBarMax*claim.Seconds())*float64(time.Second)))
+	slack := c.Slack + time.Duration(c.SlackRTTs*float64(p.BaseRTT))
+	most := time.Duration(c.ErrorBarMax * float64(claim))
+	return max(slack, min(p.ErrorBar(bytes), most))
 }
 
 // near says whether a round trip is the path's: within 2 ms or 5 %.

@@ -21,6 +21,7 @@ type client struct {
 	last    int64     // the sender's window as it is believed to be
 	rounds  float64   // that a window of ours takes, likewise
 	asked   time.Time // when the last answer was due
+	learnt  int64     // bytes that the readings rest on
 }
 
 // dial connects from the hub, and tells the meter what that took.
@@ -82,7 +83,8 @@ func ask(st *yamux.Stream, bytes int64, write int) (t timing, err error) {
 // that begins now.
 func (c *client) path(r burst.Reading) ranking.Path {
 	p := ranking.Path{
-		BaseRTT: r.BaseRTT, HighRTT: r.P95RTT, Rate: r.Estimation.Rate, StreamWindow: c.window,
+		BaseRTT: r.BaseRTT, HighRTT: r.P95RTT, Rate: r.Estimation.Rate, RateError: r.Estimation.StandardError,
+		Lossy: ranking.Lossy(r.OutOfOrder, c.learnt), StreamWindow: c.window,
 		WindowRounds: c.rounds, LastWindow: c.last, Idle: time.Since(c.asked),
 	}
 	if p.Rate == 0 {
@@ -91,14 +93,18 @@ func (c *client) path(r burst.Reading) ranking.Path {
 	return p
 }
 
+// predicted is what is expected of a fetch, and within what.
+type predicted struct{ total, bar time.Duration }
+
 // fetch predicts a fetch by a reading and makes it.
-func (c *client) fetch(bytes int64, r burst.Reading) (ranking.Prediction, timing, error) {
+func (c *client) fetch(bytes int64, r burst.Reading) (predicted, timing, error) {
 	p := c.path(r)
-	predicted := ranking.Predict(bytes, p)
+	expected := predicted{total: ranking.Predict(bytes, p).Total}
+	expected.bar = errorBar(p, expected.total, bytes)
 	waited := c.session.Meter().Reading().Credit
 	t, err := c.get(bytes, defaultWrite)
 	if err != nil {
-		return predicted, t, err
+		return expected, t, err
 	}
 	now := c.session.Meter().Reading()
 	c.last, c.asked = p.WindowAfter(bytes), time.Now()
@@ -106,5 +112,5 @@ func (c *client) fetch(bytes int64, r burst.Reading) (ranking.Prediction, timing
 		p.Rate = now.Estimation.Rate
 	}
 	c.rounds = p.RoundsAfter(bytes, now.Credit-waited)
-	return predicted, t, nil
+	return expected, t, nil
 }

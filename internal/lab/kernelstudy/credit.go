@@ -76,7 +76,7 @@ func (c *Credit) measure() error {
 		}
 		windows := float64(creditBytes)/ownWindow - 1
 		c.PerWindow = append(c.PerWindow, (t.whole-t.first).Seconds()/windows/c.Way.RTT.Seconds())
-		c.Errors = append(c.Errors, (p.Total-t.whole).Seconds()/t.whole.Seconds())
+		c.Errors = append(c.Errors, (p.total-t.whole).Seconds()/t.whole.Seconds())
 	}
 	slices.Sort(c.PerWindow)
 	slices.Sort(c.Errors)

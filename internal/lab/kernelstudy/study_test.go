@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/assay-mux/assay/audit"
-	"github.com/assay-mux/assay/burst"
 	"github.com/assay-mux/assay/internal/lab"
 	"github.com/assay-mux/assay/internal/lab/kernelpath"
+	"github.com/assay-mux/assay/ranking"
 )
 
 func TestMain(m *testing.M) {
@@ -163,10 +163,9 @@ func TestRTTMisses(t *testing.T) {
 // TestErrorBar: the audit's slack at least, two standard errors where that is
 // more, the claim itself at most.
 func TestErrorBar(t *testing.T) {
-	r := burst.Reading{BaseRTT: 100 * time.Millisecond}
-	r.Estimation.StandardError = 1e-7
+	p := ranking.Path{BaseRTT: 100 * time.Millisecond, Rate: 1e-6, RateError: 1e-7}
 	for bytes, want := range map[int64]time.Duration{1000: 250 * time.Millisecond, 5e6: second, 50e6: 2 * second} {
-		if got := errorBar(r, 2*second, bytes); got != want {
+		if got := errorBar(p, 2*second, bytes); got != want {
 			t.Errorf("%d bytes: %v, want %v", bytes, got, want)
 		}
 	}
