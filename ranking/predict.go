@@ -158,6 +158,7 @@ func (p Path) WindowAfter(n int64) int64 {
 	if grown < w {
 		grown = math.MaxInt64
 	}
+	p.StreamWindow = 0 // our credit is not the sender's window
 	c := p.course()
 	if c.rate <= 0 {
 		return grown
@@ -184,6 +185,9 @@ func (p Path) RoundsAfter(n int64, credit time.Duration) float64 {
 	known, before, share := p.WindowRounds, p.windowRounds(), learningShare
 	if !(known > 0) {
 		known, share = 0, 1
+	}
+	if n <= p.StreamWindow { // the first credit carries it
+		return known
 	}
 	p.WindowRounds = 1
 	c := p.course()

@@ -170,7 +170,7 @@ func TestVanished(t *testing.T) {
 		{&os.PathError{Op: "write", Path: "out", Err: syscall.ENOSPC}, syscall.ENOSPC},
 		{wire.ErrFailed, wire.ErrFailed},
 	} {
-		if err := new(Peer).explain(t.Context(), c.err); !errors.Is(err, c.want) || errors.Is(err, ErrVanished) != (c.want == ErrVanished) {
+		if err := new(Peer).explain(t.Context(), c.err); !errors.Is(err, c.want) || errors.Is(err, ErrVanished) != errors.Is(c.want, ErrVanished) {
 			t.Errorf("%v: %v, want %v", c.err, err, c.want)
 		}
 	}
