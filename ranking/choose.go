@@ -411,7 +411,7 @@ func (r *Ranker) firstTrial(a *ask, chosen candidate, asked func(string) *peer) 
 	if chosen.measured < provenAt || left < min(a.size, r.explorer.limits.firstBytes) {
 		return exploration{}, false
 	}
-	x, ok := r.explorer.first(func(id string) bool {
+	x, ok := r.explorer.first(r.strangersOf(a), func(id string) bool {
 		q := asked(id)
 		return q != nil && len(q.active) == 0 && q.group.untried(a.now, &r.cfg)
 	})
@@ -419,6 +419,25 @@ func (r *Ranker) firstTrial(a *ask, chosen candidate, asked func(string) *peer) 
 		r.peers[x.peer].group.tried(a.now)
 	}
 	return x, ok
+}
+
+// strangersOf is an urn of those of the holders that are owed a first trial, all of those if anybody
+// will do: a draw of all looks at a few only, and would hardly meet one that has the datum.
+func (r *Ranker) strangersOf(a *ask) *urn {
+	if len(a.holders) == 0 {
+		return r.explorer.fresh
+	}
+	var few *urn
+	for _, q := range a.holders {
+		if !r.explorer.fresh.has(q.id) {
+			continue
+		}
+		if few == nil {
+			few = newUrn()
+		}
+		few.add(q.id, q.group.name)
+	}
+	return few
 }
 
 // addExploration adds a trial to a plan, and returns how many bytes it is for.

@@ -118,9 +118,12 @@ func (e *explorer) explore(may func(peer string) bool) (exploration, bool) {
 // first is explore for first trials, which wait for no chance: nobody waits for a trial, so that it
 // costs bytes alone, and each fetch until it is one that a better peer might have served. What they cost is
 // bounded by the budget and by whom may lets through. A newcomer learns nothing by it, for whatever it is
-// asked first is a trial.
-func (e *explorer) first(may func(peer string) bool) (exploration, bool) {
-	peer, g, ok := e.fresh.draw(e.rng, func(p string) bool {
+// asked first is a trial. It is drawn of fresh ones; nil has none.
+func (e *explorer) first(fresh *urn, may func(peer string) bool) (exploration, bool) {
+	if fresh == nil {
+		return exploration{}, false
+	}
+	peer, g, ok := fresh.draw(e.rng, func(p string) bool {
 		return e.free(p) && may(p)
 	})
 	if !ok {

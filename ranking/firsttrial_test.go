@@ -155,3 +155,26 @@ func TestAnOldRecordIsTriedAtOnce(t *testing.T) {
 		t.Errorf("and then %q", got)
 	}
 }
+
+// Where few have the datum, one of these that is owed a trial gets it, however many others are.
+func TestTheOneStrangerAmongTheHolders(t *testing.T) {
+	w := alike(t, 1e5)
+	for i := range 1000 {
+		w.add(&actor{id: fmt.Sprint("bot ", i), addr: in(1000+i, 1), rate: 1e6, rtt: 20 * ms})
+	}
+	a := w.add(&actor{id: "holder", addr: in(90, 1), rate: 1e7, rtt: 20 * ms})
+	for _, id := range []string{w.order[0].id, w.order[1].id, a.id} {
+		if err := w.r.Offer(w.now, id, "rare", Size{Bytes: 1e5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan := w.choose(Query{Datum: "rare"})
+	if len(plan.Shadow) != 1 || !plan.Shadow[0].first || plan.Shadow[0].Peer != a.id {
+		t.Errorf("beside %s: %+v", plan.Primary.Peer, plan.Shadow)
+	}
+	w.run(plan, 1e5)
+	w.now += time.Second
+	if plan = w.choose(Query{Datum: "rare", Size: 1e5}); len(plan.Shadow) > 0 && plan.Shadow[0].first {
+		t.Errorf("and again: %+v", plan.Shadow)
+	}
+}

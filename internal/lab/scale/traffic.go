@@ -62,7 +62,10 @@ func traffic(o options) ([]bar, error) {
 		return nil, err
 	}
 	defer stop()
-	b, err := measureBare(o, addr)
+	// Half of the bare time before and half after, for a machine's speed drifts.
+	half := o
+	half.length /= 2
+	b, err := measureBare(half, addr)
 	if err != nil {
 		return nil, fmt.Errorf("bare: %w", err)
 	}
@@ -70,6 +73,12 @@ func traffic(o options) ([]bar, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wrapped: %w", err)
 	}
+	again, err := measureBare(half, addr)
+	if err != nil {
+		return nil, fmt.Errorf("bare again: %w", err)
+	}
+	fmt.Printf("bare before and after: %.3f and %.3f CPU s/GB\n", b.perGB(), again.perGB())
+	b.bytes, b.cpu = b.bytes+again.bytes, b.cpu+again.cpu
 	fmt.Printf("%d connections, %d fetches at a time, for %v each:\n", o.conns, o.workers, o.length)
 	fmt.Printf("bare              %6.2f GB  %6.2f CPU s/GB  %7.1f KiB a connection\n", float64(b.bytes)/1e9, b.perGB(), b.memory/1024)
 	fmt.Printf("wrapped, ranked   %6.2f GB  %6.2f CPU s/GB  %7.1f KiB a connection\n", float64(w.bytes)/1e9, w.perGB(), w.memory/1024)
