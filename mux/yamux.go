@@ -35,7 +35,9 @@ var (
 
 // DefaultConfig returns yamux's default configuration. Its receive window of
 // 256 KiB a stream caps a download at 256 KiB a round trip; the meter shows
-// such waits as our own. Raise MaxStreamWindowSize on far or fast paths.
+// such waits as our own. Raise its MaxStreamWindowSize to twice the rate times
+// the round trip of the best peers before Client or Server: 16 << 20 covers
+// 100 MB/s at 80 ms.
 func DefaultConfig() *Config { return yamux.DefaultConfig() }
 
 // VerifyConfig checks a configuration as yamux does.
