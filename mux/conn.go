@@ -67,6 +67,9 @@ func Wrap(conn net.Conn, opts ...Option) *Conn {
 	c.out.turn.init()
 	c.meter = newMeter(&o, &c.out.counts)
 	c.meter.lone, c.meter.settle = c.loneCookie, c.publishCounts
+	// The kernel timed its own handshake, more exactly than whoever dialled: a
+	// busy process is late to see it end.
+	c.kernel.note(c.meter, c.meter.now())
 	if o.async {
 		c.async = newAsyncWriter(c)
 	}

@@ -29,11 +29,19 @@ func (p *probe) poll(m *Meter, now time.Duration) {
 		return
 	}
 	p.next = now + kernelEvery
+	p.note(m, now)
+}
+
+// note reads the figures and gives them to the meter.
+func (p *probe) note(m *Meter, now time.Duration) {
+	if p == nil {
+		return
+	}
 	k, ok := p.read()
 	if !ok {
 		return
 	}
-	k.At = now
+	k.At = max(now, 1)
 	m.mu.Lock()
 	m.kernel = k
 	m.refreshBase()
