@@ -220,7 +220,8 @@ func (m *measuring) warm() (kept *client, err error) {
 	return kept, err
 }
 
-// watch follows the base round trip until the end.
+// watch follows the base round trip until the end, from the first payload on: before
+// that it rests on the handshake's one packet alone, which is as late as the emulator.
 func (r *RTTs) watch(m *mux.Meter, end chan struct{}) {
 	t := time.NewTicker(20 * time.Millisecond)
 	defer t.Stop()
@@ -235,7 +236,7 @@ func (r *RTTs) watch(m *mux.Meter, end chan struct{}) {
 			}
 			return
 		case <-t.C:
-			if b := m.Reading().BaseRTT; b > 0 {
+			if b := m.Reading().BaseRTT; b > 0 && m.Snapshot().Counts.PayloadIn > 0 {
 				r.Most = max(r.Most, b)
 				if r.Least == 0 || b < r.Least {
 					r.Least = b
