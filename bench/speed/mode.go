@@ -18,11 +18,17 @@ type Mode struct {
 
 	start          peers.Starter
 	client, server bool // which ends are wrapped
+	forwards       bool // in a conn that does nothing, instead of ours
 	options        []mux.Option
 }
 
-// Bare is the mode that all are compared with.
-const Bare = "bare"
+const (
+	// Bare is the mode that all are compared with.
+	Bare = "bare"
+	// Forward is the control of the modes with one end wrapped. It does nothing, so
+	// that its distance from 1 is what the machine's noise leaves in their ratios.
+	Forward = "forward"
+)
 
 // Modes returns all modes, the bare one first. The client is the end that
 // downloads, the server the one that sends.
@@ -32,6 +38,10 @@ func Modes() []Mode {
 		{Name: "client", About: "only the downloading end wrapped", start: peers.Hashicorp, client: true},
 		{Name: "server", About: "only the sending end wrapped", start: peers.Hashicorp, server: true},
 		{Name: "both", About: "both ends wrapped", start: peers.Hashicorp, client: true, server: true},
+		{
+			Name: Forward, About: "the control of client: the downloading end in a conn that does nothing", start: peers.Hashicorp,
+			client: true, forwards: true,
+		},
 		{
 			Name: "async", About: "both ends wrapped, asynchronous writes (opt-in)", start: peers.Hashicorp,
 			client: true, server: true, options: []mux.Option{mux.WithAsyncWrites()},
@@ -64,8 +74,11 @@ func (m Mode) Dial() (client, server peers.Session, err error) {
 }
 
 func (m Mode) wrap(conn net.Conn, wanted bool) net.Conn {
-	if !wanted {
+	switch {
+	case !wanted:
 		return conn
+	case m.forwards:
+		return struct{ net.Conn }{conn}
 	}
 	return mux.Wrap(conn, m.options...)
 }

@@ -18,11 +18,11 @@ func TestComplete(t *testing.T) {
 		modes, workloads int
 		ok               bool
 	}{
-		{"everything", flags{plan: speed.Plan{Rounds: 21}}, 9, 5, true},
+		{"everything", flags{plan: speed.Plan{Rounds: 21}}, 10, 5, true},
 		{"some modes", flags{modes: "bare, both", plan: speed.Plan{Rounds: 21}}, 2, 5, true},
-		{"some workloads", flags{workloads: "KiB writes", plan: speed.Plan{Rounds: 21}}, 9, 3, true},
-		{"no workload", flags{workloads: "nonsense", plan: speed.Plan{Rounds: 21}}, 9, 0, false},
-		{"no rounds", flags{}, 9, 5, false},
+		{"some workloads", flags{workloads: "KiB writes", plan: speed.Plan{Rounds: 21}}, 10, 3, true},
+		{"no workload", flags{workloads: "nonsense", plan: speed.Plan{Rounds: 21}}, 10, 0, false},
+		{"no rounds", flags{}, 10, 5, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
