@@ -43,7 +43,7 @@ func (a *allowance) charge(now time.Duration) bool {
 func (a *allowance) ages(now time.Duration) []time.Duration {
 	out := make([]time.Duration, a.n)
 	for i := range out {
-		out[i] = now - a.at[i]
+		out[i] = ageOf(now, a.at[i])
 	}
 	return out
 }

@@ -92,7 +92,7 @@ type savedPenalty struct {
 
 // save makes the record of a peer.
 func (r *Ranker) save(now time.Duration, p *peer) savedRecord {
-	seen := now - p.seen
+	seen := ageOf(now, p.seen)
 	if p.connected() {
 		seen = 0
 	}
@@ -101,24 +101,24 @@ func (r *Ranker) save(now time.Duration, p *peer) savedRecord {
 		gone.fold(now, burst.DefaultHalfLife, c.reading.Estimation)
 	}
 	s := savedRecord{
-		ID: []byte(p.id), Group: []byte(p.group.name), Age: now - p.since, SeenAge: seen,
+		ID: []byte(p.id), Group: []byte(p.group.name), Age: ageOf(now, p.since), SeenAge: seen,
 		BaseRTT: p.base, HighRTT: p.high, Gone: gone.save(now), Long: p.long.save(now),
-		Failure: savedPenalty{p.penalty.failure, now - p.penalty.failedAt, p.penalty.basis, p.penalty.bytes},
-		Peak:    savedPenalty{Value: p.penalty.peak, Age: now - p.penalty.peakAt}, Failures: p.penalty.failures,
+		Failure: savedPenalty{p.penalty.failure, ageOf(now, p.penalty.failedAt), min(p.penalty.basis, century), p.penalty.bytes},
+		Peak:    savedPenalty{Value: p.penalty.peak, Age: ageOf(now, p.penalty.peakAt)}, Failures: p.penalty.failures,
 		Tested: p.tested.save(now), Costs: p.costs.ages(now), Picked: p.picked, Completions: p.completions, Bytes: p.bytes,
-		ClearAge: now - p.clearSince, ShadowAge: now - p.shadowedAt, Shadowed: p.shadowedEver,
+		ClearAge: ageOf(now, p.clearSince), ShadowAge: ageOf(now, p.shadowedAt), Shadowed: p.shadowedEver,
 		Pinned: p.pinned, Proven: p.proven,
 	}
 	if e, ok := r.explorer.shadow[p.id]; ok {
-		s.ShadowAge, s.Shadowed = now-e.last, e.ever
+		s.ShadowAge, s.Shadowed = ageOf(now, e.last), e.ever
 	}
 	for class, w := range p.waits.class {
 		if w.weight > 0 {
-			s.Waits = append(s.Waits, savedWait{class, w.weight, now - w.aged, w.size, w.time, w.first, w.tail})
+			s.Waits = append(s.Waits, w.save(now, class))
 		}
 	}
 	for _, x := range p.calibration.oldestFirst() {
-		s.Calibration = append(s.Calibration, savedRatio{now - x.at, x.value})
+		s.Calibration = append(s.Calibration, savedRatio{ageOf(now, x.at), x.value})
 	}
 	if st, ok := r.auditor.Export(now, p.id); ok {
 		st.Peer, st.Group = "", ""
@@ -127,18 +127,23 @@ func (r *Ranker) save(now time.Duration, p *peer) savedRecord {
 	return s
 }
 
+// save keeps within what a state file may hold: what is expected of a datum that is said to be huge is not.
+func (w *wait) save(now time.Duration, class int) savedWait {
+	return savedWait{class, w.weight, ageOf(now, w.aged), w.size, min(w.time, century), min(w.first, century), min(w.tail, century)}
+}
+
 func (p past) save(now time.Duration) savedPast {
 	if p.coverage == 0 {
 		return savedPast{}
 	}
-	return savedPast{float64(p.rate), p.coverage, now - p.at}
+	return savedPast{float64(p.rate), p.coverage, ageOf(now, p.at)}
 }
 
 func (t tested) save(now time.Duration) savedTest {
 	if t.rate == 0 {
 		return savedTest{}
 	}
-	return savedTest{float64(t.rate), now - t.at, t.due}
+	return savedTest{float64(t.rate), ageOf(now, t.at), t.due}
 }
 
 func (s savedTest) restore(now time.Duration) tested {
@@ -191,8 +196,15 @@ func (r *Ranker) restore(now time.Duration, s *savedRecord) *peer {
 	return p
 }
 
+// mostAge is the largest age that a state file may hold.
+const mostAge = 100 * 365 * day
+
+// ageOf is the age of an instant for a state file. What was noted while a Save waited for its turn is later than
+// the instant given to that, which must not cost the whole file.
+func ageOf(now, at time.Duration) time.Duration { return min(max(now-at, 0), mostAge) }
+
 // bearable is an age that a state file may hold: up to a century.
-func bearable(d time.Duration) bool { return d >= 0 && d <= 100*365*day }
+func bearable(d time.Duration) bool { return d >= 0 && d <= mostAge }
 
 // fair is a number that it may hold: finite, and within bounds.
 func fair(x, most float64) bool { return x >= 0 && x <= most && !math.IsNaN(x) }

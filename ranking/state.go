@@ -55,7 +55,7 @@ func (r *Ranker) snapshot(now time.Duration) saved {
 		s.Peers = append(s.Peers, r.save(now, p))
 	}
 	for _, g := range r.population.groups {
-		s.Groups = append(s.Groups, savedGroup{[]byte(g.name), now - g.since, g.convictions, now - g.convictedAt})
+		s.Groups = append(s.Groups, savedGroup{[]byte(g.name), ageOf(now, g.since), g.convictions, ageOf(now, g.convictedAt)})
 	}
 	slices.SortFunc(s.Groups, func(a, b savedGroup) int {
 		return cmp.Or(cmp.Compare(b.Convictions, a.Convictions), bytes.Compare(a.Name, b.Name))
@@ -125,8 +125,8 @@ func (s *saved) check() error {
 // age makes all ages that much larger. Charts and the ages of the audit stand.
 func (s *saved) age(by time.Duration) {
 	for i := range s.Groups {
-		s.Groups[i].Age += by
-		s.Groups[i].ConvictedAge += by
+		older(&s.Groups[i].Age, by)
+		older(&s.Groups[i].ConvictedAge, by)
 	}
 	for i := range s.Peers {
 		s.Peers[i].age(by)
@@ -137,18 +137,21 @@ func (s *savedRecord) age(by time.Duration) {
 	for _, d := range []*time.Duration{
 		&s.Age, &s.SeenAge, &s.Gone.Age, &s.Long.Age, &s.Failure.Age, &s.Peak.Age, &s.ClearAge, &s.ShadowAge, &s.Tested.Age,
 	} {
-		*d += by
+		older(d, by)
 	}
 	for i := range s.Waits {
-		s.Waits[i].Age += by
+		older(&s.Waits[i].Age, by)
 	}
 	for i := range s.Calibration {
-		s.Calibration[i].Age += by
+		older(&s.Calibration[i].Age, by)
 	}
 	for i := range s.Costs {
-		s.Costs[i] += by
+		older(&s.Costs[i], by)
 	}
 }
+
+// older makes one age larger. They add up over restarts, and never to more than the next one would take.
+func older(age *time.Duration, by time.Duration) { *age = min(*age+by, mostAge) }
 
 func (r *Ranker) restoreAll(now time.Duration, s *saved) error {
 	var states []audit.PeerState
@@ -171,7 +174,9 @@ func (r *Ranker) restoreAll(now time.Duration, s *saved) error {
 	for _, g := range s.Groups {
 		o := r.group(now, Group(g.Name))
 		o.since = min(o.since, now-g.Age)
-		o.convictions, o.convictedAt = max(o.convictions, g.Convictions), now-g.ConvictedAge
+		if g.Convictions*decay(g.ConvictedAge, r.cfg.HalfGroup) > o.convictions*decay(now-o.convictedAt, r.cfg.HalfGroup) {
+			o.convictions, o.convictedAt = g.Convictions, now-g.ConvictedAge
+		}
 	}
 	for _, p := range kept {
 		r.restore(now, p)

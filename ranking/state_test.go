@@ -301,3 +301,71 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// What a slow peer says of a huge datum is beyond what a state may hold; it costs nobody the rest of it.
+func TestHugeExpectationsAreLoaded(t *testing.T) {
+	w := served(t, 3, 1e6)
+	slow := w.add(&actor{id: "slow", addr: in(71, 1), rate: 1e7, rtt: 20 * ms})
+	w.reads(slow, 300, 1e5)
+	if err := w.r.Offer(w.now, slow.id, "huge", Size{Bytes: MaxSize}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := w.r.Begin(w.now, w.choose(Query{Datum: "huge"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.now += time.Second
+	f.Fail(w.now, Reset)
+	p := w.r.peers[slow.id]
+	if p.penalty.basis <= century {
+		t.Fatalf("%v s were expected: the test shows nothing", p.penalty.basis)
+	}
+	p.waits.put(9, wait{1, w.now, 1 << 30, 2 * century, 0, 1})
+	if err := fresh(t).Load(0, w.save(), 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// A Save that had to wait is given an instant before the last things that happened.
+func TestSaveThatHadToWait(t *testing.T) {
+	w := lived(t)
+	for _, late := range []time.Duration{time.Microsecond, time.Hour} {
+		state, err := w.r.Save(w.now - late)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fresh(t).Load(0, state, 0); err != nil {
+			t.Errorf("%v before: %v", late, err)
+		}
+	}
+}
+
+// However often a clock jumps, ages add up to no more than the next Load takes.
+func TestAgesAddUp(t *testing.T) {
+	state := lived(t).save()
+	for i := range 12 {
+		r := fresh(t)
+		if err := r.Load(0, state, 1<<63-1); err != nil {
+			t.Fatalf("restart %d: %v", i, err)
+		}
+		var err error
+		if state, err = r.Save(time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An older state, loaded late, makes no conviction forgotten.
+func TestLoadKeepsConvictions(t *testing.T) {
+	state := served(t, 1, 1e6).save()
+	w := served(t, 1, 1e6)
+	g := w.r.peers["peer 00"].group
+	g.convict(w.now, &w.r.cfg)
+	before := g.penalty(w.now, &w.r.cfg)
+	if err := w.r.Load(w.now, state, 10*day); err != nil {
+		t.Fatal(err)
+	}
+	if got := g.penalty(w.now, &w.r.cfg); got != before {
+		t.Errorf("its group is held for %v, %v before", got, before)
+	}
+}
