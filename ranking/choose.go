@@ -411,14 +411,10 @@ func (r *Ranker) firstTrial(a *ask, chosen candidate, asked func(string) *peer) 
 	if chosen.measured < provenAt || left < min(a.size, r.explorer.limits.firstBytes) {
 		return exploration{}, false
 	}
-	x, ok := r.explorer.first(r.strangersOf(a), func(id string) bool {
+	return r.explorer.first(r.strangersOf(a), func(id string) bool {
 		q := asked(id)
 		return q != nil && len(q.active) == 0 && q.group.untried(a.now, &r.cfg)
 	})
-	if ok {
-		r.peers[x.peer].group.tried(a.now)
-	}
-	return x, ok
 }
 
 // strangersOf is an urn of those of the holders that are owed a first trial, all of those if anybody

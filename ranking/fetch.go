@@ -133,6 +133,9 @@ func (r *Ranker) addTo(now time.Duration, f *Fetch, p Pick) (*Fetch, error) {
 	}
 	g.reserved, g.holdsReserve = reserved, true
 	for i, t := range j.trials {
+	if p.first {
+		g.peer.group.tried(now)
+	}
 		if t.Peer == p.Peer && t.Role == p.Role {
 			j.trials = append(append([]Pick(nil), j.trials[:i]...), j.trials[i+1:]...)
 			break

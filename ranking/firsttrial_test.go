@@ -178,3 +178,79 @@ func TestTheOneStrangerAmongTheHolders(t *testing.T) {
 		t.Errorf("and again: %+v", plan.Shadow)
 	}
 }
+
+// Identities of one place that move on to another leave no room for the next first trial from there.
+func TestAPlaceThatWasLeftHasHadItsFirstTrial(t *testing.T) {
+	w := alike(t, 1e5)
+	n := 0
+	for i := range 20 {
+		a := w.add(&actor{id: fmt.Sprint("sybil ", i), addr: in(90, 1), rate: 1e6, rtt: 20 * ms})
+		n += len(w.firstTrials(1, 1e5))
+		leave := func() {
+			if err := w.r.Leave(w.now, a.conn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		leave()
+		a.addr = in(91, 1)
+		w.join(a)
+		leave()
+	}
+	if n != 1 {
+		t.Errorf("%d first trials of one place within %v", n, w.now)
+	}
+	w.now += firstEvery
+	w.r.population.vote(w.r.peers[w.order[0].id], 2e-7)
+	w.r.Poll(w.now)
+	if g := w.r.population.groups["10.0.90.0/24"]; g != nil {
+		t.Errorf("an hour later %+v is remembered", g)
+	}
+}
+
+// A plan that is dropped has cost nobody the first trial that was in it.
+func TestADroppedPlanIsNoFirstTrial(t *testing.T) {
+	w := alike(t, 1e6)
+	a := w.stranger(90, 1, 20*ms)
+	if p := w.choose(Query{Size: 1e6}); len(p.Shadow) != 1 || !p.Shadow[0].first {
+		t.Fatalf("%+v", p.Shadow)
+	}
+	if p := w.choose(Query{Size: 1e6}); len(p.Shadow) > 0 && p.Shadow[0].first {
+		t.Errorf("and another at the same time: %+v", p.Shadow)
+	}
+	w.now += planMost + time.Second
+	w.r.Poll(w.now)
+	if got := w.firstTrials(1, 1e6); !slices.Equal(got, []string{a.id}) {
+		t.Errorf("a minute later: %q", got)
+	}
+}
+
+// Who is under trial is so still when it has left and come back.
+func TestATrialOutlivesItsConnection(t *testing.T) {
+	w := alike(t, 1e6)
+	a := w.stranger(90, 1, 20*ms)
+	p := w.choose(Query{Size: 1e6})
+	f, err := w.r.Begin(w.now, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := f.Add(w.now, p.Shadow[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave := func() {
+		if err := w.r.Leave(w.now, a.conn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave()
+	w.join(a)
+	if !w.r.explorer.trial[a.id].busy {
+		t.Error("another trial may begin")
+	}
+	leave()
+	x.Fail(w.now, Disconnected)
+	f.Abort(w.now)
+	if e := w.r.explorer; e.trial[a.id] != nil || len(e.busy) != 0 {
+		t.Errorf("it has gone, and %+v is kept", e.trial[a.id])
+	}
+}

@@ -43,9 +43,10 @@ type group struct {
 	stale    bool    // both are to be made anew
 }
 
-// forgettable says that it has no peers, nor anything to be held for.
+// forgettable says that it has no peers, nor anything to be held for: neither convictions nor a first trial
+// of late, or the next identity from there would get another.
 func (g *group) forgettable(now time.Duration, c *Config) bool {
-	return len(g.peers) == 0 && g.convictions*decay(now-g.convictedAt, c.HalfGroup) < 0.05
+	return len(g.peers) == 0 && g.rested(now) && g.convictions*decay(now-g.convictedAt, c.HalfGroup) < 0.05
 }
 
 func (g *group) aged(now time.Duration) bool { return now-g.since >= agedAfter }
@@ -65,8 +66,11 @@ func (g *group) penalty(now time.Duration, c *Config) float64 {
 func (g *group) tried(now time.Duration) { g.firstAt, g.firstEver = now, true }
 
 func (g *group) untried(now time.Duration, c *Config) bool {
-	return (!g.firstEver || now-g.firstAt >= firstEvery) && g.penalty(now, c) < 0.05
+	return g.rested(now) && g.penalty(now, c) < 0.05
 }
+
+// rested says that its last first trial is long enough ago.
+func (g *group) rested(now time.Duration) bool { return !g.firstEver || now-g.firstAt >= firstEvery }
 
 // convict counts a conviction of one of its peers.
 func (g *group) convict(now time.Duration, c *Config) {

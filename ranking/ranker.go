@@ -147,7 +147,9 @@ func (r *Ranker) Leave(now time.Duration, id Conn) error {
 	r.touch(p)
 	if !p.connected() {
 		r.unseat(p)
-		r.explorer.enough(p.id)
+		if len(p.active) == 0 { // else with the last of its fetches: it may be back by then, and is under trial still
+			r.explorer.enough(p.id)
+		}
 		r.unshadow(p)
 	}
 	return nil
