@@ -18,7 +18,8 @@ type Record struct {
 	// shrunk to a prior nor calibrated, and not updated since. A fetch without one is not audited.
 	Claim time.Duration
 
-	// ClaimError is the claim's error bar: two standard errors of the rate, times Size.
+	// ClaimError is the claim's error bar for Size bytes: two standard errors of the rate at least, and
+	// more where the path is known to lose packets.
 	ClaimError time.Duration
 
 	// Coverage is how many gate-vetted bytes the rate rests on.

@@ -347,7 +347,6 @@ func (r *Ranker) pick(now time.Duration, c candidate, role Role, offset, bytes i
 	all := bytes + p.outstanding
 	out.claim, out.claimed = claimFor(all, path)
 	out.claimFor = all
-	out.claimErr = path.ErrorBar(all)
 	return out
 }
 

@@ -106,7 +106,7 @@ func (r *Ranker) record(now time.Duration, f *Fetch, reading *burst.Reading, fai
 		AppRTT: reading.P95RTT, Critical: f.job.plan.Critical, Failed: failed,
 	}
 	if f.pick.claimed {
-		rec.ClaimError = duration(f.pick.claimErr.Seconds() * float64(all) / float64(max(f.all, 1)))
+		rec.ClaimError = f.pick.path.ErrorBar(all) // of the same bytes as the claim
 	}
 	if f.first {
 		rec.TTFB = f.firstAt - f.began
@@ -143,7 +143,7 @@ func (r *Ranker) observe(now time.Duration, f *Fetch, reading *burst.Reading, fa
 	r.us.observe(now, p.group.name, excess, sound && p.group.aged(now))
 	r.ownTrouble(now, f, excess, actual, ours)
 	r.noteHold(now)
-	f.conn.losses.add(reading.OutOfOrder-min(f.startLoss, reading.OutOfOrder), f.got)
+	f.conn.losses.take(f.startLoss, reading.OutOfOrder, f.got)
 	rec := r.record(now, f, reading, failed)
 	claim := rec.Claim // the peer's own, whatever it is held against
 	p.usual.hold(&rec, f.pick.path)

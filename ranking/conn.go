@@ -48,6 +48,7 @@ type conn struct {
 	windowRounds float64       // see [Path.WindowRounds]
 	lastAsked    time.Duration // when the last answer was due
 	losses       losses
+	got          int64 // bytes of all fetches
 	outstanding  int64
 	forged       uint64 // of the reading, told to the audit already
 	skipsTold    bool

@@ -28,6 +28,7 @@ type Fetch struct {
 	servedBefore                       int64 // the peer's bytes when it began
 	startOurs, startCredit             time.Duration
 	startLoss                          uint64
+	startGot                           int64 // the connection's bytes when it began
 	halfAt                             time.Duration
 	halfGot                            int64
 	quiet                              quiet
@@ -179,7 +180,7 @@ func (r *Ranker) start(now time.Duration, j *job, p Pick) (*Fetch, error) {
 	f := &Fetch{
 		r: r, job: j, peer: q, conn: c, pick: p,
 		began: now, lastAt: now, awaited: p.bytes, all: p.bytes + q.outstanding, servedBefore: q.bytes,
-		startOurs: c.reading.Ours, startCredit: c.reading.Credit, startLoss: c.reading.OutOfOrder,
+		startOurs: c.reading.Ours, startCredit: c.reading.Credit, startLoss: c.reading.OutOfOrder, startGot: c.got,
 		pace: pace{at: now, from: now},
 	}
 	q.outstanding += p.bytes
@@ -248,6 +249,7 @@ func (f *Fetch) Progress(now time.Duration, bytes int) {
 	f.got += n
 	f.lastAt = max(now, f.lastAt)
 	f.peer.bytes += n
+	f.conn.got += n
 	f.release(min(n, f.awaited))
 	f.pace.add(now, f.got)
 	if f.halfAt == 0 && 2*f.got >= f.pick.bytes {

@@ -23,10 +23,10 @@ func Lossy(outOfOrder uint64, bytes int64) bool {
 	return outOfOrder > uint64(lossShare*float64(max(bytes, 0))/segment)
 }
 
-// lossOf is the hint for one fetch.
+// lossOf is the hint for one fetch: of all that came over its connection meanwhile, as the kernel counts.
 func lossOf(f *Fetch, reading *burst.Reading) audit.Loss {
 	switch {
-	case reading.OutOfOrder > f.startLoss && Lossy(reading.OutOfOrder-f.startLoss, f.got):
+	case reading.OutOfOrder > f.startLoss && Lossy(reading.OutOfOrder-f.startLoss, f.conn.got-f.startGot):
 		return audit.LossSeen
 	case reading.KernelRTT > 0:
 		return audit.LossClear
@@ -38,9 +38,17 @@ func lossOf(f *Fetch, reading *burst.Reading) audit.Loss {
 type losses struct {
 	outOfOrder uint64
 	bytes      int64
+	until      uint64 // of the connection's counter, taken in already
 }
 
-// add takes in a fetch.
+// take takes in a fetch, by the connection's counter at its start and its end. Where several went on at
+// once a packet is one of all of them, and counts once.
+func (l *losses) take(start, end uint64, bytes int64) {
+	start = max(start, l.until)
+	l.until = max(l.until, end)
+	l.add(end-min(start, end), bytes)
+}
+
 func (l *losses) add(outOfOrder uint64, bytes int64) {
 	l.outOfOrder += outOfOrder
 	if l.bytes += bytes; l.bytes > lossMemory {

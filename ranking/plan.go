@@ -89,7 +89,6 @@ type Pick struct {
 	claim     Prediction
 	claimed   bool
 	claimFor  int64 // bytes
-	claimErr  time.Duration
 	coverage  int64
 	path      Path
 	expected  float64 // seconds, the least that a failure is a multiple of

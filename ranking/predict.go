@@ -30,7 +30,7 @@ type Path struct {
 	// where it is unknown.
 	Rate burst.SecondsPerByte
 
-	// RateError is the standard error of Rate, s/B; 0 unknown. It enters no prediction, only its
+	// RateError is the standard error of Rate, s/B; not positive is unknown. It enters no prediction, only its
 	// [Path.ErrorBar].
 	RateError burst.SecondsPerByte
 
@@ -124,7 +124,11 @@ func Predict(n int64, p Path) Prediction {
 // spread within one transfer tells little. Over kernel TCP under CUBIC and BBR with 0.1 and 1 % lost,
 // two standard errors (with the slack of an audit) held 89 of 100 fetches, this 96.
 func (p Path) ErrorBar(n int64) time.Duration {
-	bar := seconds(2 * float64(max(p.RateError, 0)) * float64(max(n, 0)))
+	e := min(max(0, float64(p.RateError)), 1e12) // as the rate
+	if e != e {                                  // not a number
+		e = 0
+	}
+	bar := seconds(2 * e * float64(max(n, 0)))
 	if p.Lossy {
 		bar = max(bar, Predict(n, p).Total)
 	}
