@@ -127,7 +127,7 @@ func (r *Ranker) gatherByIndex(a *ask) {
 		return len(a.candidates) < finalists
 	}
 	if len(a.holders) == 0 {
-		r.best(x, take)
+		r.best(x, seenMost, take)
 		return
 	}
 	slices.SortFunc(a.holders, func(p, q *peer) int { return cmp.Compare(x.key[x.leaves+p.slot], x.key[x.leaves+q.slot]) })

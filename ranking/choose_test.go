@@ -537,3 +537,23 @@ func TestChoicesRepeat(t *testing.T) {
 		t.Error("two seeds make the same choices")
 	}
 }
+
+// What was pardoned is not charged when its datum comes.
+func TestPardonIsForDebtsToo(t *testing.T) {
+	w := served(t, 3, 1e6)
+	a := w.order[0]
+	f := w.started(a, Query{Datum: "late", Size: 1e6})
+	w.now += time.Second
+	f.Fail(w.now, Reset)
+	if err := w.r.Pardon(w.now, a.id); err != nil {
+		t.Fatal(err)
+	}
+	w.now += time.Minute
+	g := w.started(w.order[1], Query{Datum: "late", Size: 1e6})
+	w.now += 200 * ms
+	g.Progress(w.now, 1e6)
+	g.Done(w.now, 1e6)
+	if s, _ := w.r.Standing(w.now, a.id, 1e6); s.Penalty != 1 {
+		t.Errorf("it is held for %v times the time", s.Penalty)
+	}
+}

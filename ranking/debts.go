@@ -1,6 +1,9 @@
 package ranking
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 const (
 	// mostDebts bounds the failures that wait for their datum to come from elsewhere.
@@ -46,6 +49,11 @@ func (d *debts) pay(datum string) []debt {
 	}
 	*d = kept
 	return out
+}
+
+// forgive takes out those of a peer.
+func (d *debts) forgive(peer string) {
+	*d = slices.DeleteFunc(*d, func(x debt) bool { return x.peer == peer })
 }
 
 func (d *debts) expire(now time.Duration) {

@@ -171,3 +171,26 @@ func TestStrangersFollowTheirGroupInTheOrder(t *testing.T) {
 		t.Errorf("the stranger's key is due: %v, another's: %v", x.isDue[slot], x.isDue[w.r.peers["other 50"].slot])
 	}
 }
+
+// The host's map may ask the ranker, or wait for whoever does.
+func TestTheMapIsAskedOutsideTheLock(t *testing.T) {
+	cfg := DefaultConfig()
+	var r *Ranker
+	cfg.ASNs = func(netip.Addr) (uint32, bool) {
+		free := r.mu.TryLock()
+		if free {
+			r.mu.Unlock()
+		}
+		return 7, free
+	}
+	r, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Join(0, Peer{ID: "a", Addr: in(1, 1), Meter: &gauge{}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.peers["a"].group.name; got != "AS7" {
+		t.Errorf("asked under the lock: it is in %s", got)
+	}
+}

@@ -186,11 +186,11 @@ func (r *Ranker) unseat(p *peer) {
 	p.slot = -1
 }
 
-// best calls yield with the peers of an index from the best on, until it returns false or enough have
+// best calls yield with the peers of an index from the best on, until it returns false or so many have
 // been looked at.
-func (r *Ranker) best(x *index, yield func(*peer) bool) {
+func (r *Ranker) best(x *index, most int, yield func(*peer) bool) {
 	h := append(r.heap[:0], 1)
-	for seen := 0; len(h) > 0 && seen < seenMost; {
+	for seen := 0; len(h) > 0 && seen < most; {
 		node := pop(x, &h)
 		if math.IsInf(x.key[node], 1) {
 			break

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -49,5 +50,27 @@ func TestKeptWithinBounds(t *testing.T) {
 	}
 	if k := r.Kept(); k.Records != 20 || k.Sized == 0 || k.Claims == 0 {
 		t.Errorf("%+v: the bounds were not put to the test", k)
+	}
+}
+
+// The record of a peer whose fetch has not ended yet is kept: what that says would be said of nobody.
+func TestNobodyIsForgottenInMidFetch(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.MaxPeers = 1 })
+	a := w.add(&actor{id: "a", addr: in(1, 1), rate: 1e6, rtt: 20 * ms})
+	f := w.started(a, Query{Size: 1e6})
+	if err := w.r.Leave(w.now, a.conn); err != nil {
+		t.Fatal(err)
+	}
+	b := Peer{ID: "b", Addr: in(1, 2), Meter: &gauge{}}
+	if _, err := w.r.Join(w.now, b); !errors.Is(err, ErrFull) {
+		t.Fatalf("in mid-fetch: %v", err)
+	}
+	f.Progress(w.now+time.Second, 1e6)
+	f.Done(w.now+time.Second, 1e6)
+	if _, err := w.r.Join(w.now+time.Second, b); err != nil {
+		t.Fatal(err)
+	}
+	if k, g := w.r.Kept(), w.r.peers["b"].group; k.Records != 1 || k.Audited > 1 || g.proven != 0 {
+		t.Errorf("%+v, %d proven", k, g.proven)
 	}
 }

@@ -46,10 +46,11 @@ func (r *Ranker) Rank(now time.Duration, size int64, most int) []Standing {
 	r.now = now
 	r.population.renew(now, &r.cfg)
 	size = min(max(size, 1), MaxSize)
+	most = min(max(most, 0), len(r.slots))
 	all := make([]candidate, 0, min(most+finalists, len(r.slots)))
 	a := ask{now: now, size: size}
 	want := most + most/4 + 8
-	r.best(r.indexOf(now, size), func(p *peer) bool {
+	r.best(r.indexOf(now, size), want, func(p *peer) bool {
 		all = append(all, r.candidate(&a, p))
 		return len(all) < want
 	})

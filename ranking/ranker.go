@@ -13,6 +13,9 @@ import (
 // mostName is the longest name of a peer or a datum that is kept, in bytes.
 const mostName = 256
 
+// busyMost bounds what is told to be awaited of one peer, so that no sum with it overflows.
+const busyMost = 1 << 60
+
 // Ranker ranks peers by how soon they will deliver, chooses among them, watches fetches and learns
 // from all of them. It is safe for concurrent use, calls nobody back under its lock, starts no
 // goroutine and reads no clock: every instant is a time.Duration since a base the caller chooses,
@@ -93,10 +96,9 @@ func (r *Ranker) Join(now time.Duration, p Peer) (Conn, error) {
 	if p.ID == "" || len(p.ID) > mostName || p.Meter == nil {
 		return 0, ErrPeer
 	}
-	reading := p.Meter.Reading()
+	reading, name := p.Meter.Reading(), GroupOf(p.ID, p.Addr, r.cfg.ASNs)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	name := GroupOf(p.ID, p.Addr, r.cfg.ASNs)
 	q := r.peers[p.ID]
 	if q == nil {
 		if len(r.peers) >= r.cfg.MaxPeers && !r.evict() {
@@ -186,7 +188,7 @@ func (r *Ranker) Busy(peer string, bytes int64) error {
 	if p == nil {
 		return ErrUnknownPeer
 	}
-	p.outstanding = max(p.outstanding+bytes, 0)
+	p.outstanding = min(max(p.outstanding+min(max(bytes, -busyMost), busyMost), 0), busyMost)
 	r.touch(p)
 	return nil
 }
@@ -217,6 +219,7 @@ func (r *Ranker) Pardon(now time.Duration, peer string) error {
 	r.auditor.Pardon(now, peer)
 	p.penalty, p.calibration, p.costs = penalty{}, calibration{}, allowance{}
 	p.dropped = false
+	r.debts.forgive(peer)
 	r.judge(now, p, r.auditor.Verdict(peer))
 	r.touch(p)
 	return nil
@@ -282,12 +285,13 @@ func (r *Ranker) dropGroup(now time.Duration, g *group) {
 	}
 }
 
-// evict forgets the record that is missed least: of those not connected, one never picked if there is,
-// a convicted one only if there is no other, and of equals the one gone longest.
+// evict forgets the record that is missed least: of those not connected and with no fetch that is still to
+// end, one never picked if there is, a convicted one only if there is no other, and of equals the one gone
+// longest.
 func (r *Ranker) evict() bool {
 	var worst *peer
 	for _, p := range r.peers {
-		if !p.connected() && !p.pinned && (worst == nil || missedLess(p, worst)) {
+		if !p.connected() && !p.pinned && len(p.active) == 0 && (worst == nil || missedLess(p, worst)) {
 			worst = p
 		}
 	}

@@ -436,3 +436,36 @@ func TestConcurrentUse(t *testing.T) {
 		}
 	}
 }
+
+// As many as there are, or none; never fewer for there being many.
+func TestRankOfAnyNumber(t *testing.T) {
+	w := newWorld(t)
+	for i := range 600 {
+		w.add(&actor{id: fmt.Sprint("peer ", i), addr: in(i, 1), rate: 1e6, rtt: 20 * ms})
+	}
+	for most, want := range map[int]int{math.MinInt: 0, -100: 0, -1: 0, 0: 0, 550: 550, 600: 600, math.MaxInt32: 600, math.MaxInt: 600} {
+		if got := len(w.r.Rank(w.now, 1e6, most)); got != want {
+			t.Errorf("at most %d: %d of 600", most, got)
+		}
+	}
+}
+
+// However much is said to be awaited, it makes nobody look sooner.
+func TestBusyDoesNotOverflow(t *testing.T) {
+	w := served(t, 1, 1e6)
+	before := w.expect(w.order[0], 1e6)
+	for range 3 {
+		if err := w.r.Busy(w.order[0].id, math.MaxInt64); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.expect(w.order[0], 1e6); got <= before {
+			t.Errorf("expected in %v, %v before", got, before)
+		}
+	}
+	if err := w.r.Busy(w.order[0].id, math.MinInt64); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.expect(w.order[0], 1e6); got != before {
+		t.Errorf("expected in %v in the end, %v before", got, before)
+	}
+}
