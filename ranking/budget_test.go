@@ -289,3 +289,26 @@ func TestSpendingLabels(t *testing.T) {
 		t.Errorf("labels %v", seen)
 	}
 }
+
+// Of two copies that come whole one was wanted.
+func TestACopyIsNoReasonForMore(t *testing.T) {
+	w := served(t, 3, 1e6)
+	before := w.r.budget.useful.sum(w.now)
+	p := w.choose(Query{Datum: "critical", Size: 1e6, Critical: true})
+	f, err := w.r.Begin(w.now, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := f.Add(w.now, p.Redundant[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.now += 200 * ms
+	for _, x := range []*Fetch{f, g} {
+		x.Progress(w.now, 1e6)
+		x.Done(w.now, 1e6)
+	}
+	if got := w.r.budget.useful.sum(w.now) - before; got != 1e6 {
+		t.Errorf("%d bytes of 1,000,000 were wanted", got)
+	}
+}

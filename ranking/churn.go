@@ -83,7 +83,7 @@ func (r *Ranker) leavers(now time.Duration) []leaver {
 		if !punitive && !known && now-p.since < churnYoung {
 			continue
 		}
-		if r.slump.on && !punitive {
+		if r.slump.lasts(now) && !punitive {
 			continue
 		}
 		all = append(all, leaver{p, r.apart(p, size, now), punitive, crowd[p.group]})

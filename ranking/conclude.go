@@ -191,8 +191,11 @@ func (r *Ranker) complete(now time.Duration, f *Fetch, reading *burst.Reading) {
 func (r *Ranker) learn(now time.Duration, f *Fetch, reading *burst.Reading, seen observed, actual, ours time.Duration) {
 	p := f.peer
 	if f.peer.bytes-f.servedBefore == f.got { // else others' waits would be taken for its own
-		f.conn.windowRounds = f.pick.path.RoundsAfter(f.got, f.waited(reading))
-		r.windowRounds = f.conn.windowRounds
+		path := f.pick.path
+		path.WindowRounds = f.conn.windowRounds // another may have taught it since this was picked
+		if rounds := path.RoundsAfter(f.got, f.waited(reading)); rounds > 0 {
+			f.conn.windowRounds, r.windowRounds = rounds, rounds
+		}
 	}
 	took := max(actual-ours, 0)
 	slower := took.Seconds() > f.expected()
@@ -224,11 +227,15 @@ func (r *Ranker) learn(now time.Duration, f *Fetch, reading *burst.Reading, seen
 		p.calibration.add(now, c.time.Seconds()/claim.Seconds())
 	}
 	if p.penalty.failed(now, &r.cfg) >= failureOver { // by itself: what else is awaited makes it no slower
-		p.penalty.learnt(now, r.expect(p, p.penalty.bytes-p.outstanding, now).plain, &r.cfg)
+		e := r.expect(p, p.penalty.bytes-p.outstanding, now)
+		// Of the prediction, which echoes that are held make longer for as long as the peer likes, nothing is learnt.
+		p.penalty.learnt(now, e.measured*e.waited+(1-e.measured)*p.penalty.basis, &r.cfg)
 	}
 	if !f.spare() {
 		r.typical += 0.05 * (math.Log(float64(f.got)) - r.typical)
-		r.budget.fetched(now, f.got)
+		if !f.job.delivered { // a further copy is what budgets are for
+			r.budget.fetched(now, f.got)
+		}
 	}
 }
 
@@ -327,7 +334,7 @@ func (r *Ranker) deliver(now time.Duration, f *Fetch, size int64) {
 		j.delivered, f.won = true, !j.delivered
 		return
 	}
-	j.delivered, j.booked, f.won = true, false, true
+	j.delivered, j.booked, f.won = true, nil, true
 	for _, d := range r.debts.pay(j.plan.Datum) {
 		if p := r.peers[d.peer]; p != nil {
 			p.penalty.more(now, (now-d.began).Seconds()/d.expected-d.times, &r.cfg)

@@ -45,7 +45,7 @@ type Fetch struct {
 type job struct {
 	plan      Plan
 	fetches   []*Fetch
-	booked    bool // begun in the book of sizes
+	booked    *entry // begun in the book of sizes; nil if not
 	delivered bool
 	trials    []Pick // of the plan, not begun yet
 	hedges    int
@@ -97,7 +97,7 @@ func (r *Ranker) Begin(now time.Duration, p Plan) (*Fetch, error) {
 	if p.Datum != "" {
 		r.now = now
 		r.book.begin(p.Datum, r.aged)
-		f.job.booked = true
+		f.job.booked = r.book.data[p.Datum]
 	}
 	r.mu.Unlock()
 	r.open(f)
@@ -133,10 +133,10 @@ func (r *Ranker) addTo(now time.Duration, f *Fetch, p Pick) (*Fetch, error) {
 		return nil, err
 	}
 	g.reserved, g.holdsReserve = reserved, true
-	for i, t := range j.trials {
 	if p.first {
 		g.peer.group.tried(now)
 	}
+	for i, t := range j.trials {
 		if t.Peer == p.Peer && t.Role == p.Role {
 			j.trials = append(append([]Pick(nil), j.trials[:i]...), j.trials[i+1:]...)
 			break
@@ -306,8 +306,12 @@ func (f *Fetch) stop(now time.Duration) func() {
 // Done says that all that was asked for has come, and that it is right. size is that of the datum,
 // the exact bytes its hash was verified over; 0 if this part alone proves nothing, as a range. A reply
 // that ended short of what was asked for, with no hash to say that this is all, counts as failed. It
-// returns what the audit says of the peer now.
+// returns what the audit says of the peer now. A host that has not said Received, and paused since the last
+// byte, was checking: as there, that is its own time.
 func (f *Fetch) Done(now time.Duration, size int64) audit.Verdict {
+	if at, on := f.pause.start(); on {
+		f.Received(min(at, now))
+	}
 	return f.finish(now, func(r *Ranker, reading *burst.Reading) {
 		if size <= 0 && f.got < f.pick.bytes {
 			r.fail(now, f, reading, "ended short", byOurTime)
@@ -402,8 +406,8 @@ func (r *Ranker) closeJob(j *job) {
 		}
 	}
 	j.trials = nil
-	if j.booked {
+	if j.booked != nil && r.book.data[j.plan.Datum] == j.booked { // else another fetch has settled it
 		r.book.end(j.plan.Datum)
-		j.booked = false
 	}
+	j.booked = nil
 }

@@ -422,3 +422,33 @@ func TestFailureNames(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 }
+
+// A fetch that taught nothing of it makes nothing of it forgotten.
+func TestWaitsForOurCreditAreKept(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.StreamWindow = 256 << 10 })
+	a := w.add(&actor{id: "a", addr: in(1, 1), rate: 25e6, rtt: 40 * ms})
+	b := w.add(&actor{id: "b", addr: in(2, 1), rate: 25e6, rtt: 40 * ms})
+	w.reads(a, 25e6, 8e6)
+	transfer := func(f *Fetch, n int, took, credit time.Duration) {
+		w.now += took
+		f.Progress(w.now, n)
+		w.actors[f.Peer()].gauge.set(func(r *burst.Reading) { r.Credit += credit; r.Ours += credit })
+		f.Done(w.now, 0)
+	}
+	early := w.choose(Query{Size: 1e4, Exclude: []string{b.id}})
+	transfer(w.started(a, Query{Size: 8e6}), 8e6, 4*time.Second, 2*time.Second)
+	learnt := w.r.conns[a.conn].windowRounds
+	if learnt < 1.5 {
+		t.Fatalf("%v was learnt", learnt)
+	}
+	transfer(w.started(b, Query{Size: 1e4}), 1e4, 40*ms, 0)
+	f, err := w.r.Begin(w.now, early)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transfer(f, 1e4, 40*ms, 0)
+	c := w.add(&actor{id: "c", addr: in(3, 1), rate: 25e6, rtt: 40 * ms})
+	if x, y := w.r.conns[a.conn].windowRounds, w.r.conns[c.conn].windowRounds; x != learnt || y != learnt {
+		t.Errorf("%v, and %v for a new connection; %v was learnt", x, y, learnt)
+	}
+}

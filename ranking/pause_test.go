@@ -212,3 +212,29 @@ func TestReaderPauses(t *testing.T) {
 		t.Errorf("%+v", v.Latest)
 	}
 }
+
+// A host that knows the length does not read on to the end, and checks before it is done: that is its own
+// time, whatever comes over the connection meanwhile.
+func TestCheckingIsOurs(t *testing.T) {
+	for _, silence := range []time.Duration{0, 600 * ms} {
+		w := served(t, 2, 1e6)
+		a := w.order[0]
+		before, n := w.expect(a, 1e6), w.r.peers[a.id].completions
+		f := w.started(a, Query{Size: 1e6})
+		now := w.now + before
+		r := f.Reader(bytes.NewReader(make([]byte, 1e6)), func() time.Duration { return now })
+		if _, err := io.ReadFull(r, make([]byte, 1e6)); err != nil {
+			t.Fatal(err)
+		}
+		meter(a, silence)
+		now += 600 * ms
+		w.now = now
+		v := f.Done(now, 1e6)
+		if v.Latest.Outcome != audit.Judged || v.Latest.Actual > before || w.r.peers[a.id].completions != n+1 {
+			t.Errorf("silence %v: %+v", silence, v.Latest)
+		}
+		if got := w.expect(a, 1e6); got > before*11/10 {
+			t.Errorf("silence %v: expected in %v, %v before", silence, got, before)
+		}
+	}
+}

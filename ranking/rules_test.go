@@ -662,3 +662,21 @@ func TestConvictsComeBack(t *testing.T) {
 		}
 	}
 }
+
+// A fetch that goes on after another has settled its datum ends nothing of the next one.
+func TestASettledSizeEndsOnce(t *testing.T) {
+	w := served(t, 3, 1e6)
+	f, g := w.started(w.order[0], Query{Datum: "d"}), w.started(w.order[1], Query{Datum: "d"})
+	w.now += time.Second
+	f.Progress(w.now, 4e6)
+	f.Done(w.now, 4e6)
+	h := w.started(w.order[2], Query{Datum: "d"})
+	g.Abort(w.now)
+	if e := w.r.book.data["d"]; e == nil || e.fetches != 1 {
+		t.Errorf("of the fetch under way: %+v", e)
+	}
+	h.Abort(w.now)
+	if e := w.r.book.data["d"]; e.fetches != 0 {
+		t.Errorf("after its end: %+v", e)
+	}
+}

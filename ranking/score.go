@@ -16,6 +16,7 @@ type expectation struct {
 	time     float64 // what ranks: measured and predicted, with penalties
 	measured float64 // the part of it that completions decide, 0 to 1
 	plain    float64 // the same without penalties
+	waited   float64 // what completions alone say; 0 without any
 }
 
 // path is the way to a peer over a connection, or over no particular one, with its raw rate.
@@ -104,6 +105,7 @@ func (r *Ranker) expect(p *peer, n int64, now time.Duration) expectation {
 		time:     m*measured*penalty + (1-m)*predicted*max(calibration, penalty), // a failure is in both, and counts once
 		measured: m,
 		plain:    m*measured + (1-m)*predicted*calibration,
+		waited:   measured,
 	}
 }
 

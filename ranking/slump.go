@@ -53,7 +53,7 @@ func (b *former) of(n int64, base time.Duration) float64 {
 // fared takes in how a fetch went, before anything else learns of it.
 func (r *Ranker) fared(now time.Duration, f *Fetch, took time.Duration, failed bool) {
 	p := f.peer
-	if !r.slump.hears(p) || float64(f.pick.bytes) < slumpPart*float64(r.usualSize()) {
+	if !r.slump.hears(now, p) || float64(f.pick.bytes) < slumpPart*float64(r.usualSize()) {
 		return
 	}
 	usual := f.expected()
@@ -74,8 +74,8 @@ func (r *Ranker) fared(now time.Duration, f *Fetch, took time.Duration, failed b
 }
 
 // hears says whether a peer can tell: it was good enough to be something before, and not in the slump.
-func (s *slump) hears(p *peer) bool {
-	return p.completions >= 3 && !p.verdict.Kind.Punitive() && !(s.on && p.since >= s.low[0].former.since)
+func (s *slump) hears(now time.Duration, p *peer) bool {
+	return p.completions >= 3 && !p.verdict.Kind.Punitive() && !(s.lasts(now) && p.since >= s.low[0].former.since)
 }
 
 // slower counts a peer that is slower than it was. Until the slump has ended what it was counts, but no
@@ -108,6 +108,11 @@ func (s *slump) end(now time.Duration) {
 		}
 	}
 	s.low, s.on = nil, false
+}
+
+// lasts says whether there is one. It ends with what its peers were, if nobody is left who could end it.
+func (s *slump) lasts(now time.Duration) bool {
+	return s.on && slices.ContainsFunc(s.low, func(p *peer) bool { return p.former.holds(now) })
 }
 
 // drop forgets a peer.

@@ -184,3 +184,31 @@ func TestASlumpForgetsWithTheRecords(t *testing.T) {
 	}
 	w.serve(w.order[4:], 1e6)
 }
+
+// One that nobody is left to end ends with what those who were in it were before.
+func TestASlumpOfThoseWhoLeft(t *testing.T) {
+	w := uneven(t, 6)
+	throttle(w.order, 10)
+	w.serve(w.order, 1e6)
+	if !w.r.slump.on {
+		t.Fatal("no slump")
+	}
+	for _, a := range w.order {
+		if err := w.r.Leave(w.now, a.conn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := len(w.order)
+	for i := range 6 {
+		w.add(&actor{id: fmt.Sprint("new ", i), addr: in(50+i, 1), rate: 1e7 / float64(1+i), rtt: 20 * ms})
+	}
+	w.serve(w.order[old:], 1e6)
+	if got := w.r.Churn(w.now); len(got) > 0 {
+		t.Errorf("at once: %v", got)
+	}
+	w.now += w.r.cfg.HalfWait
+	w.serve(w.order[old:], 1e6)
+	if got := names(w.r.Churn(w.now)); len(got) != 1 || got[0] != "new 5" {
+		t.Errorf("in the end: %v", got)
+	}
+}

@@ -400,3 +400,28 @@ func TestTrust(t *testing.T) {
 		}
 	}
 }
+
+// Echoes held while a crumb is served undo no failure.
+func TestHeldEchoesUndoNoFailure(t *testing.T) {
+	after := func(hold time.Duration) time.Duration {
+		w := served(t, 3, 1e6)
+		a := w.add(&actor{id: "bad", addr: in(71, 1), rate: 1e7, rtt: 20 * ms})
+		w.reads(a, 1e7, 1e6)
+		w.from(a, 1e6)
+		f := w.started(a, Query{Size: 1e6})
+		w.now += 5 * time.Second
+		f.Fail(w.now, Reset)
+		high := func(d time.Duration) {
+			a.gauge.set(func(r *burst.Reading) { r.P95RTT = d })
+			w.now += 2 * time.Second
+			w.r.Poll(w.now)
+		}
+		high(22*ms + hold)
+		w.from(a, 2000)
+		high(22 * ms)
+		return w.expect(a, 1e6)
+	}
+	if plain, held := after(0), after(5*time.Second); held < plain*99/100 {
+		t.Errorf("expected in %v after a failure and a crumb, in %v if echoes were held meanwhile", plain, held)
+	}
+}
