@@ -124,10 +124,12 @@ const (
 // spare says that nobody waits for it: it goes on when the datum is here, and is not hedged.
 func (f *Fetch) spare() bool { return f.pick.Role == Shadow || f.pick.Role == Exploration }
 
+// stallAfter is how long a silence is a stall. The first byte may take twice what was expected of it; but no
+// more than all of the datum was, for echoes that are held make the claim longer, and completions know better.
 func (f *Fetch) stallAfter() time.Duration {
 	d := max(stallLeast, stallRTTs*f.pick.path.BaseRTT)
 	if !f.first {
-		d = max(d, 2*f.pick.claim.FirstByte())
+		d = max(d, 2*min(f.pick.claim.FirstByte(), duration(f.pick.expected)))
 	}
 	return d
 }

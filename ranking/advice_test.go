@@ -99,6 +99,32 @@ func TestStallsAreByProgress(t *testing.T) {
 	}
 }
 
+// Who holds its echoes for seconds, and is known by its completions, buys no time before its first byte.
+func TestHeldEchoesPutOffNoHedge(t *testing.T) {
+	for _, held := range []time.Duration{22 * ms, 500 * ms, 5 * time.Second} {
+		w := served(t, 3, 1e6)
+		a := w.order[0]
+		for range 8 {
+			w.now += 10 * time.Second
+			w.from(a, 1e6)
+		}
+		a.gauge.set(func(r *burst.Reading) { r.P95RTT = held })
+		w.now += 2 * time.Second
+		w.r.Poll(w.now)
+		f := w.started(a, Query{Size: 1e6})
+		d := time.Duration(0)
+		for ; d < time.Minute; d += 100 * ms {
+			silent(a, d, true)
+			if f.Advice(w.now+d).Kind == AddHedge {
+				break
+			}
+		}
+		if d > 1100*ms {
+			t.Errorf("echoes held for %v: the hedge came after %v", held, d)
+		}
+	}
+}
+
 // An honest slow path is not called stalled, late or collapsed: 20 MB at 0.8 MB/s.
 func TestAnHonestSlowPathIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
