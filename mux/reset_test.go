@@ -146,14 +146,18 @@ func TestResetSwallowsWhatTheHostStillWrites(t *testing.T) {
 func TestNothingOfAStreamFollowsItsReset(t *testing.T) {
 	// The stream's own frame is being written: its header is held, or one of
 	// its SDUs is out.
-	for name, given := range map[string]int{"header held": 12, "one SDU out": 12 + minSDU} {
+	for name, tt := range map[string]struct{ given, body int }{
+		"header held":            {12, 3 * minSDU},
+		"small, its header held": {12, expressMax},
+		"one SDU out":            {12 + minSDU, 3 * minSDU},
+	} {
 		c, f := wrapFake(t, WithoutCookies(), WithSDU(minSDU))
-		frame := wireFrame(0, 1, pattern(3*minSDU, 1))
-		mustWrite(t, c, frame[:given])
+		frame := wireFrame(0, 1, pattern(tt.body, 1))
+		mustWrite(t, c, frame[:tt.given])
 		if err := c.reset(1); err != nil {
 			t.Fatal(err)
 		}
-		mustWrite(t, c, frame[given:])
+		mustWrite(t, c, frame[tt.given:])
 		mustWrite(t, c, wirePong(1))
 		frames, _ := parseWire(f.wire())
 		gone := false

@@ -66,7 +66,7 @@ func (c *Conn) write(p []byte) (int, error) {
 	if c.holds(p) {
 		return len(p), nil
 	}
-	if c.async == nil && o.expressable(p, c.sdu) {
+	if c.async == nil && o.expressable(p, c.sdu) && !c.wasReset(o.frame.stream) { // since its header came
 		return c.express(p)
 	}
 	now := c.meter.now()
