@@ -108,7 +108,7 @@ func TestUndeclaredPacersEarnTwoBurstsOfCoverage(t *testing.T) {
 			h.echoes = echoes{time.Hour, prompt} // with no fetch declared they must not matter
 			h.w.Asked(0)
 			h.reads(paced(l, p))
-			h.got(h.w.Close(h.now()))
+			h.got(h.w.Close(h.now(), 0, false))
 			if c := h.est.Reading(h.now()).Coverage; c > int64(2*p.size) {
 				t.Errorf("%v: coverage %d", p, c)
 			}
@@ -252,7 +252,7 @@ func TestTailOfAClosedConnection(t *testing.T) {
 	in := l.warm(0, 6e6)
 	h.reads(in)
 	h.until(30 * time.Second)
-	h.got(h.w.Close(30 * time.Second))
+	h.got(h.w.Close(30*time.Second, 0, false))
 	within(t, "rate", h.rate(), 6e6/29.96, 0.02)
 	if h.w.State().Fetches != 0 {
 		t.Error("fetches left open")

@@ -77,16 +77,19 @@ func (w *Window) tail(at, own time.Duration) time.Duration {
 // finish accounts for a tail and closes the burst. If that had closed before, the tail is a sample
 // of its own: time without bytes, which an estimate of summed time over summed bytes needs.
 func (w *Window) finish(r Reason, at, tail, own time.Duration) (Sample, bool) {
+	if !w.seen {
+		return Sample{}, false
+	}
 	opened := w.from
+	w.totals.ours += own
 	if tail > 0 {
 		w.totals.peers += tail
-		w.totals.ours += own
-		w.from = at
+	} else {
+		w.totals.waiting += at - w.from - own
 	}
+	w.from = at
 	if w.gate != Idle {
-		if tail > 0 {
-			w.burst.ours += own
-		}
+		w.burst.ours += own
 		return w.close(r, tail), true
 	}
 	if tail == 0 {

@@ -339,7 +339,7 @@ func TestUndeclaredExchanges(t *testing.T) {
 		h.reads(in)
 		at = in[len(in)-1].at + time.Duration(i)*50*ms
 	}
-	h.got(h.w.Close(at))
+	h.got(h.w.Close(at, 0, false))
 	if len(h.out) < 9 {
 		t.Fatalf("%d samples of ten exchanges", len(h.out))
 	}
@@ -377,7 +377,7 @@ func TestAskingDuringSlowStartSplitsNothing(t *testing.T) {
 		h.reads([]read{r})
 		h.w.Asked(r.at + 1)
 	}
-	h.got(h.w.Close(h.now()))
+	h.got(h.w.Close(h.now(), 0, false))
 	if s := h.out[0]; len(h.out) != 1 || s.Covered != s.Bytes-segment || !s.Cold {
 		t.Errorf("%d bursts, the first %+v", len(h.out), s)
 	}

@@ -101,7 +101,7 @@ func play(w *Window, e *echoes, steps []step, ticks bool) (out []Sample, arrived
 			}
 		}
 	}
-	got(w.Close(now))
+	got(w.Close(now, 0, false))
 	return out, arrived
 }
 

@@ -376,12 +376,15 @@ func (w *Window) Tick(at, ours time.Duration) (Sample, bool) {
 }
 
 // Close ends the connection and every open fetch, and returns the last sample if there is one. A
-// silence that an open fetch is still owed counts.
-func (w *Window) Close(at time.Duration) (Sample, bool) {
-	at, _ = w.span(at, 0)
-	tail := w.tail(at, 0)
+// silence that an open fetch is still owed counts; ours and finished are those of [Window.End].
+func (w *Window) Close(at, ours time.Duration, finished bool) (Sample, bool) {
+	at, own := w.span(at, ours)
+	tail := time.Duration(0)
+	if !finished {
+		tail = w.tail(at, own)
+	}
 	w.fetches = w.fetches[:0]
-	return w.finish(Closed, at, tail, 0)
+	return w.finish(Closed, at, tail, own)
 }
 
 // State is a Window at one moment, for snapshots.

@@ -181,7 +181,7 @@ func TestCloseReasons(t *testing.T) {
 	end := h.fetch(3500*ms, l.warm(3500*ms, 1e5))
 	h.w.Asked(end)
 	h.reads(l.warm(end, 1e5))
-	h.got(h.w.Close(h.now()))
+	h.got(h.w.Close(h.now(), 0, false))
 	var reasons []Reason
 	for _, s := range h.out {
 		reasons = append(reasons, s.Reason)
@@ -194,6 +194,35 @@ func TestCloseReasons(t *testing.T) {
 	}
 	if h.out[0].Declared || !h.out[2].Declared {
 		t.Error("declared is wrong")
+	}
+}
+
+// TestCloseIsAnEnd: the end of the connection says no more of the silence before it than that of a fetch.
+func TestCloseIsAnEnd(t *testing.T) {
+	for _, c := range []struct {
+		ours     time.Duration
+		finished bool
+	}{{0, false}, {0, true}, {3 * time.Second, false}, {1500 * ms, false}, {500 * ms, true}} {
+		var states [2]State
+		for i := range states {
+			h := newHost(Path{BaseRTT: 10 * ms})
+			id, _, _ := h.w.Begin(0)
+			h.reads((link{rtt: 10 * ms, speed: 100 * mbit}).warm(0, 1e5))
+			at := h.now() + 3*time.Second
+			if i == 0 {
+				h.got(h.w.End(at, id, c.ours, c.finished))
+			} else {
+				h.got(h.w.Close(at, c.ours, c.finished))
+			}
+			states[i] = h.w.State()
+			states[i].Bursts = [Reasons]uint64{}
+			if s := h.out[0]; s.Ours != c.ours || states[i].Ours != c.ours {
+				t.Errorf("%+v: %v of the sample and %v of all are ours", c, s.Ours, states[i].Ours)
+			}
+		}
+		if states[0] != states[1] {
+			t.Errorf("%+v: by End %+v, by Close %+v", c, states[0], states[1])
+		}
 	}
 }
 
@@ -237,7 +266,7 @@ func TestStrangeInput(t *testing.T) {
 	if s := w.State(); s.Last != time.Second || s.Bytes != 100+math.MaxInt32 {
 		t.Errorf("%+v", s)
 	}
-	if _, ok := w.Close(time.Minute); ok {
+	if _, ok := w.Close(time.Minute, 0, false); ok {
 		t.Error("nothing was open")
 	}
 }

@@ -38,9 +38,7 @@ func (m *Meter) attribute(s silence) (own time.Duration, queued bool) {
 		return 0, false
 	}
 	c := m.causes(s)
-	m.gaps.Credit += c.credit.length()
-	m.gaps.Absent += c.absent.length()
-	m.gaps.Frozen += c.frozen.length()
+	m.booked.add(&m.gaps, s.last, c)
 	return c.union(), c.absent != span{} || c.frozen != span{}
 }
 
@@ -100,7 +98,23 @@ func (m *Meter) wasReset(stream uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.counts.Resets++
+	m.cutOff(resetFrame(stream), m.now())
 	if a := m.ledger.streams[stream]; a != nil {
 		m.ledger.settle(resetFrame(stream), a)
 	}
+}
+
+// cut is when we last reset a stream that the peer had not ended, and our own part
+// of the silence until then: the peer owed it, whatever the ledger says afterwards.
+type cut struct{ at, own time.Duration }
+
+// cutOff notes a reset of ours, before the ledger forgets the stream. The caller
+// holds mu.
+func (m *Meter) cutOff(h header, now time.Duration) {
+	a := m.ledger.streams[h.stream]
+	if h.flags&flagRST == 0 || a == nil || !a.unfinished(m.burstOpened) {
+		return
+	}
+	own, _ := m.attribute(m.untilNow(now))
+	m.cut = cut{now, own}
 }

@@ -58,6 +58,7 @@ func (m *Meter) markLoaded(v cookie.Value) {
 // called before the write, for the answer may come before that returns.
 func (m *Meter) sent(h header, now time.Duration) {
 	m.mu.Lock()
+	m.cutOff(h, now)
 	m.ledger.sent(h, now)
 	m.mu.Unlock()
 }

@@ -41,12 +41,22 @@ func (m *Meter) end(id burst.Fetch) {
 
 // finish ends a fetch. The caller holds mu.
 func (m *Meter) finish(now time.Duration, id burst.Fetch) (burst.Sample, bool) {
-	done := !m.ledger.unfinished(m.burstOpened)
-	own, _ := m.attribute(m.untilNow(now))
-	sample, closed := m.pair.window.End(now, id, own, done)
+	at, own, done := m.lastSilence(now)
+	sample, closed := m.pair.window.End(at, id, own, done)
 	m.fold(sample, closed)
 	m.fetching.Add(-1)
 	return sample, closed
+}
+
+// lastSilence is the one that no more payload ends: until when the peer owed us
+// some, our own part of it, and whether it had ended all that it was sending.
+func (m *Meter) lastSilence(now time.Duration) (until, own time.Duration, done bool) {
+	unfinished := m.ledger.unfinished(m.burstOpened)
+	if !unfinished && m.cut.at > m.lastPayload {
+		return m.cut.at, m.cut.own, false
+	}
+	own, _ = m.attribute(m.untilNow(now))
+	return now, own, !unfinished
 }
 
 // untilNow is a silence that no read has ended: our absence in it cannot be
@@ -166,7 +176,7 @@ func (m *Meter) close() {
 	if m.pulse.timer != nil {
 		m.pulse.timer.Stop()
 	}
-	sample, closed := m.pair.window.Close(m.now())
+	sample, closed := m.pair.window.Close(m.lastSilence(m.now()))
 	m.fold(sample, closed)
 	m.mu.Unlock()
 	m.emit(sample, closed)

@@ -14,6 +14,32 @@ type Gaps struct {
 	Frozen time.Duration // the process did not run
 }
 
+// booked is what is in the books of the silence since an instant. A fetch may end
+// in a silence that goes on, and whoever looks next sees all of it again.
+type booked struct {
+	since time.Duration
+	gaps  Gaps
+}
+
+// add books what is new of a silence. The caller holds the meter's lock.
+func (b *booked) add(total *Gaps, since time.Duration, c causes) {
+	if b.since != since {
+		*b = booked{since: since}
+	}
+	for _, k := range [...]struct {
+		total, had *time.Duration
+		is         span
+	}{
+		{&total.Credit, &b.gaps.Credit, c.credit},
+		{&total.Absent, &b.gaps.Absent, c.absent},
+		{&total.Frozen, &b.gaps.Frozen, c.frozen},
+	} {
+		more := max(k.is.length()-*k.had, 0)
+		*k.total += more
+		*k.had += more
+	}
+}
+
 const (
 	// worthwhile is the shortest gap whose causes are looked into.
 	worthwhile = time.Millisecond

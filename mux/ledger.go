@@ -79,6 +79,11 @@ func (a *account) usable(roundTrip, limit time.Duration) time.Duration {
 	}
 }
 
+// unfinished says whether the stream carried payload since from, and the peer may still send on it.
+func (a *account) unfinished(from time.Duration) bool {
+	return !a.peerDone && a.received > 0 && a.last >= from
+}
+
 // ledger is the receive side of every open stream: what makes payload count
 // (open stream, within credit) and whose fault silence is. It follows the
 // headers that pass; the local yamux keeps the books that bind.
@@ -219,7 +224,7 @@ func (l *ledger) exhausted(from, last, now, roundTrip time.Duration, fetching bo
 // since from.
 func (l *ledger) unfinished(from time.Duration) bool {
 	for _, a := range l.streams {
-		if !a.peerDone && a.received > 0 && a.last >= from {
+		if a.unfinished(from) {
 			return true
 		}
 	}

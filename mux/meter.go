@@ -50,6 +50,8 @@ type Meter struct {
 	inferring   bool
 	pulse       pulse
 	gaps        Gaps
+	booked      booked
+	cut         cut
 	counts      Counts // what the reading goroutine counts
 	out         *outCounts
 }
