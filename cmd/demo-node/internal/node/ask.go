@@ -47,7 +47,7 @@ func (p *Peer) explain(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, yamux.ErrTimeout):
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, yamux.ErrTimeout), errors.Is(err, yamux.ErrConnectionWriteTimeout):
 		return fmt.Errorf("%s: %w", p.name, ErrStalled)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), ended(err):
 		return fmt.Errorf("%s: %w", p.name, ErrVanished)

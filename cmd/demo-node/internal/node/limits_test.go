@@ -167,6 +167,7 @@ func TestVanished(t *testing.T) {
 		{reset, ErrVanished},
 		{fmt.Errorf("tls: %w", net.ErrClosed), ErrVanished},
 		{slow, ErrStalled},
+		{yamux.ErrConnectionWriteTimeout, ErrStalled},
 		{&os.PathError{Op: "write", Path: "out", Err: syscall.ENOSPC}, syscall.ENOSPC},
 		{wire.ErrFailed, wire.ErrFailed},
 	} {
