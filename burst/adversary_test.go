@@ -414,3 +414,17 @@ func TestTrippedStaysTripped(t *testing.T) {
 		t.Errorf("after the trip: %+v", s)
 	}
 }
+
+// TestInflatedRoundTripWinsNoLongerRounds: what holding all answers back for longer than RampSpacingMax may win
+// is that spacing, not stalls of it without the growth of a slow start.
+func TestInflatedRoundTripWinsNoLongerRounds(t *testing.T) {
+	for _, rtt := range []time.Duration{time.Second, 4 * time.Second, time.Minute} {
+		h := newHost(Path{BaseRTT: rtt})
+		h.w.Begin(0)
+		h.w.Asked(0)
+		h.reads([]read{{at: rtt, bytes: 6000}, {at: rtt + 900*ms, bytes: 1000}, {at: rtt + 1800*ms, bytes: 1000}})
+		if st := h.w.State(); st.Gate != Tripped {
+			t.Errorf("%v: a dribble passes for a slow start: %+v", rtt, st)
+		}
+	}
+}

@@ -331,9 +331,10 @@ func (w *Window) rampStall(quiet time.Duration) bool {
 // nextRound raises what the next stall asks for, if this one ended a round: a receiver that delays
 // the acknowledgement of an odd last segment, by 40 ms and more, cuts each window of a slow start in
 // two, and to ask twice a round would be to ask for more than a doubling. Three quarters of a round
-// trip tell one from the other wherever both are longer than the spacing.
+// trip tell one from the other wherever both are longer than the spacing. A round trip beyond what
+// spaces two windows at most is not waited for: it may be an inflated one.
 func (w *Window) nextRound(at time.Duration) {
-	if at-w.roundAt < w.path.BaseRTT*3/4 {
+	if at-w.roundAt < min(w.path.BaseRTT, w.cfg.RampSpacingMax)*3/4 {
 		return
 	}
 	w.need += w.need/2 + laterNeed(w.cfg.InitialWindow)

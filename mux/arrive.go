@@ -37,6 +37,7 @@ func (m *Meter) attribute(s silence) (own time.Duration, queued bool) {
 	if !m.measuring() {
 		return 0, false
 	}
+	s.last = max(s.last, m.since) // what was before is idleness
 	c := m.causes(s)
 	m.booked.add(&m.gaps, s.last, c)
 	return c.union(), c.absent != span{} || c.frozen != span{}

@@ -26,6 +26,7 @@ func (m *Meter) begin(now time.Duration) (burst.Fetch, burst.Sample, bool) {
 	id, sample, closed := m.pair.window.Begin(now)
 	m.fold(sample, closed)
 	if m.fetching.Add(1) == 1 {
+		m.since = now
 		m.wrote.Store(int64(now))
 	}
 	m.arm(now)

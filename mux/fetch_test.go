@@ -137,3 +137,18 @@ func TestASilenceIsBookedOnce(t *testing.T) {
 		t.Errorf("%v for want of credit, %v ours; want 2 s of each", r.Credit, r.Ours)
 	}
 }
+
+// TestIdlenessIsNotOurs, though a stream that we abandoned has used its window up.
+func TestIdlenessIsNotOurs(t *testing.T) {
+	f := fetchOf(t, initialCredit)
+	f.end()
+	f.later(10 * time.Second)
+	end := f.Begin()
+	f.sent(window(3, flagSYN, 0), f.now())
+	f.later(50 * ms)
+	f.bring(3, 100, 0)
+	end()
+	if r, b := f.Reading(), f.Snapshot().Burst; r.Ours > time.Second || r.Credit > time.Second || b.Waiting < 9*time.Second {
+		t.Errorf("%v ours, %v for want of credit, %v of waiting", r.Ours, r.Credit, b.Waiting)
+	}
+}

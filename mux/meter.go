@@ -45,6 +45,7 @@ type Meter struct {
 	kernel      Kernel
 	burstOpened time.Duration // of the latest burst
 	lastPayload time.Duration
+	since       time.Duration // when the first of the fetches outstanding began
 	backlog     time.Duration // until when reads may bring what had waited for us
 	inferred    burst.Fetch   // the fetch WithInferredFetches began
 	inferring   bool
