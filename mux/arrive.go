@@ -113,7 +113,7 @@ type cut struct{ at, own time.Duration }
 // holds mu.
 func (m *Meter) cutOff(h header, now time.Duration) {
 	a := m.ledger.streams[h.stream]
-	if h.flags&flagRST == 0 || a == nil || !a.unfinished(m.burstOpened) {
+	if h.flags&flagRST == 0 || a == nil || !a.unfinished(m.sinceWhen()) {
 		return
 	}
 	own, _ := m.attribute(m.untilNow(now))

@@ -52,13 +52,17 @@ func (m *Meter) finish(now time.Duration, id burst.Fetch) (burst.Sample, bool) {
 // lastSilence is the one that no more payload ends: until when the peer owed us
 // some, our own part of it, and whether it had ended all that it was sending.
 func (m *Meter) lastSilence(now time.Duration) (until, own time.Duration, done bool) {
-	unfinished := m.ledger.unfinished(m.burstOpened)
+	unfinished := m.ledger.unfinished(m.sinceWhen())
 	if !unfinished && m.cut.at > m.lastPayload {
 		return m.cut.at, m.cut.own, false
 	}
 	own, _ = m.attribute(m.untilNow(now))
 	return now, own, !unfinished
 }
+
+// sinceWhen is since when a stream must have carried payload to be one of those that
+// matter: an earlier burst of the fetches outstanding will do.
+func (m *Meter) sinceWhen() time.Duration { return min(m.burstOpened, m.since) }
 
 // untilNow is a silence that no read has ended: our absence in it cannot be
 // proved.

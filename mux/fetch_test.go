@@ -152,3 +152,28 @@ func TestIdlenessIsNotOurs(t *testing.T) {
 		t.Errorf("%v ours, %v for want of credit, %v of waiting", r.Ours, r.Credit, b.Waiting)
 	}
 }
+
+// TestAnotherBurstEndsNothing: a stalled fetch is owed what comes after another's prompt end, too.
+func TestAnotherBurstEndsNothing(t *testing.T) {
+	for how, giveUp := range map[string]func(*fetching){
+		"end":   func(*fetching) {},
+		"reset": func(f *fetching) { f.sent(resetFrame(1), f.now()) },
+	} {
+		f := fetchOf(t, 100_000)
+		f.later(1200 * ms)
+		second := f.Begin()
+		f.sent(window(3, flagSYN, 0), f.now())
+		f.later(20 * ms)
+		f.bring(3, 1000, 0)
+		f.mu.Lock()
+		f.arrived(window(3, flagFIN, 0), f.now())
+		f.mu.Unlock()
+		second()
+		f.later(3 * time.Second)
+		giveUp(f)
+		f.end()
+		if d := f.Snapshot().Burst.Peers; !about(d, 4220*ms) {
+			t.Errorf("%s: %v are the peer's", how, d)
+		}
+	}
+}
