@@ -46,10 +46,10 @@ func (c *Conn) Close() error {
 }
 
 func (c *Conn) shutdown() error {
-	c.deadlines.wake(c.inner)
+	woken := c.deadlines.wake(c.inner) // else only closing the conn ends a waiting Read
 	flushed := c.async == nil || c.async.drain()
 	half, ok := c.inner.(halfCloser)
-	if !ok || !flushed || !kernelSocket(c.inner) || c.ended.Load() || !c.finishWriting(half) {
+	if !ok || !woken || !flushed || !kernelSocket(c.inner) || c.ended.Load() || !c.finishWriting(half) {
 		return c.inner.Close()
 	}
 	done := make(chan error, 1)

@@ -258,3 +258,26 @@ func TestDeadlinesPassToTheConn(t *testing.T) {
 		})
 	}
 }
+
+// deaf is a socket without read deadlines.
+type deaf struct{ *net.TCPConn }
+
+func (deaf) SetReadDeadline(time.Time) error { return errors.ErrUnsupported }
+
+func TestCloseOfAConnWithoutDeadlinesUnblocksARead(t *testing.T) {
+	a, _ := loopback(t)
+	c := Wrap(deaf{a})
+	mustWrite(t, c, wirePong(1))
+	read := make(chan error, 1)
+	go func() {
+		_, err := c.Read(make([]byte, 9))
+		read <- err
+	}()
+	eventually(t, "a read waits", func() bool { return c.meter.reading.Load() })
+	c.Close()
+	within(t, soon, "the read", func() {
+		if err := <-read; err == nil {
+			t.Error("it read something")
+		}
+	})
+}

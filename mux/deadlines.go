@@ -32,11 +32,12 @@ func (d *deadlines) setRead(conn net.Conn, t time.Time) error {
 }
 
 // wake calls a waiting Read back. Where the conn has no deadlines it comes
-// back with the peer's next bytes.
-func (d *deadlines) wake(conn net.Conn) {
+// back with the peer's next bytes, and wake returns false.
+func (d *deadlines) wake(conn net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waking = !d.ended && conn.SetReadDeadline(longAgo) == nil
+	return d.waking
 }
 
 // end takes the deadline over for good.
