@@ -269,6 +269,33 @@ func TestPeerThatStallsInAFrameOfAResetStream(t *testing.T) {
 	}
 }
 
+func TestPeerThatStallsInAFrameOfAnotherStream(t *testing.T) {
+	// The local yamux waits for the rest of a frame of the peer's own stream, and
+	// cannot be handed the reset. Who reads the reset stream must not wait with it.
+	a, b := loopback(t)
+	client, err := Client(a, config(&journal{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	go io.Copy(io.Discard, struct{ io.Reader }{b})
+	st, err := client.OpenStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, b, wireHead(wireWindow, wireACK, st.StreamID(), 0))
+	mustWrite(t, b, join(wireHead(wireData, wireSYN, 2, 200_000), pattern(20, 1)))
+	time.Sleep(20 * time.Millisecond)
+	if err := client.Reset(st); err != nil {
+		t.Fatal(err)
+	}
+	within(t, soon, "the stream's read", func() {
+		if _, err := st.Read(make([]byte, 9)); !errors.Is(err, ErrTimeout) && !errors.Is(err, ErrConnectionReset) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
 // TestInboundResetKeepsTheFraming resets streams at any point of any chunking
 // of the peer's frames: what the host reads are whole frames, those of the
 // other streams all there.

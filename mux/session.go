@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"github.com/hashicorp/yamux"
 )
@@ -65,16 +66,24 @@ func (s *Session) Meter() *Meter { return s.conn.meter }
 // Conn returns the measured connection under the session.
 func (s *Session) Conn() *Conn { return s.conn }
 
+// resetPatience is how long a reset may wait for the end of the frame that the local
+// yamux is reading: a large one on a slow path takes longer, and nothing is lost then
+// but the error's name.
+const resetPatience = 100 * time.Millisecond
+
 // Reset cancels one stream at both ends, which yamux itself cannot: the peer
 // is sent a reset, so that it stops serving; the stream's Read and Write here
 // return ErrConnectionReset; what the peer still had under way is dropped.
-// Bytes read from the stream after Reset was called mean nothing. Resetting a
-// stream again does nothing. The error is ErrSessionShutdown on a closed
+// Bytes read from the stream after Reset was called mean nothing. Where the peer
+// has stopped within a frame of another stream, the local yamux cannot be told:
+// then the stream's deadlines pass instead, and Read returns ErrTimeout. Resetting
+// a stream again does nothing. The error is ErrSessionShutdown on a closed
 // session, or that of the connection.
 func (s *Session) Reset(stream *Stream) error {
 	if s.IsClosed() {
 		return ErrSessionShutdown
 	}
+	time.AfterFunc(resetPatience, func() { _ = stream.SetDeadline(longAgo) })
 	if err := s.conn.reset(stream.StreamID()); err != nil {
 		return fmt.Errorf("mux: reset stream %d: %w", stream.StreamID(), err)
 	}
