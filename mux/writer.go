@@ -193,8 +193,10 @@ func (c *Conn) begin(h header) bool {
 }
 
 // failed decides what a failed write leaves behind. If nothing left before a
-// deadline passed, it is as if it had not been tried. Otherwise the peer may
-// have part of a frame, and could not make sense of anything after it.
+// deadline passed, it is as if it had not been tried; but for the ledger, in which
+// credit that is then granted again stands twice, and our own silence may be taken
+// for the peer's (yamux does not write again after a deadline). Otherwise the peer
+// may have part of a frame, and could not make sense of anything after it.
 func (c *Conn) failed(before position, wire int, err error) {
 	if passes(wire, err) {
 		c.out.position = before

@@ -3,10 +3,15 @@ package fetcher
 import (
 	"context"
 	"errors"
+	"math"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/yamux"
 
 	"github.com/assay-mux/assay/audit"
 	"github.com/assay-mux/assay/cmd/demo-node/internal/behave"
@@ -296,5 +301,90 @@ func TestDropNow(t *testing.T) {
 	case <-drips.Gone():
 	case <-time.After(10 * time.Second):
 		t.Errorf("not dropped: %+v", h.standing("drips"))
+	}
+}
+
+// serveEndless offers a datum of 100 kB, and answers with what never ends.
+func serveEndless(t *testing.T, hash wire.Hash) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		s, err := yamux.Server(c, nil)
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		for {
+			st, err := s.AcceptStream()
+			if err != nil {
+				return
+			}
+			answerEndlessly(st, hash)
+		}
+	}()
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	return l.Addr().String()
+}
+
+func answerEndlessly(st *yamux.Stream, hash wire.Hash) {
+	defer st.Close()
+	if q, err := wire.ReadRequest(st); err != nil || q.Kind == wire.KindList {
+		_, _ = st.Write(wire.AppendOffers(nil, []wire.Offer{{Hash: hash, Size: 100_000}}))
+		return
+	}
+	_, _ = st.Write(wire.AppendData(nil, 1<<40))
+	for b := make([]byte, 64<<10); ; {
+		if _, err := st.Write(b); err != nil {
+			return
+		}
+	}
+}
+
+// Who answers with far more than it said, for as long as one likes, fills no disk.
+func TestEndlessReply(t *testing.T) {
+	data, hash := datum(1, 100_000)
+	_, s := files(t, data)
+	h := newHost(t, nil)
+	p, err := h.node.Dial(t.Context(), serveEndless(t, hash))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	if _, err := h.Join(t.Context(), "endless", netip.MustParseAddr("198.51.99.1"), p); err != nil {
+		t.Fatal(err)
+	}
+	res, err := h.Fetch(t.Context(), Request{Hash: hash})
+	if !errors.Is(err, errEndless) || res.Parts[0].Bytes != 0 {
+		t.Errorf("%v; %d bytes taken", err, res.Parts[0].Bytes)
+	}
+	h.join("alice", s, behave.Behaviour{})
+	h.want(Request{Hash: hash}, data)
+}
+
+func TestEndless(t *testing.T) {
+	for _, tt := range []struct {
+		reply, size int64
+		want        bool
+	}{
+		{0, 0, false},
+		{replyLeast, 0, false}, // nobody knows better
+		{12 << 20, 100, false}, // an understated closure, to be proven by its hash
+		{1 << 40, 1 << 37, false},
+		{1 << 40, 1 << 35, true},
+		{replyLeast + 1, 100_000, true},
+		{math.MaxInt64, math.MaxInt64, false},
+	} {
+		if got := endless(tt.reply, tt.size); got != tt.want {
+			t.Errorf("%d bytes of %d: %v", tt.reply, tt.size, got)
+		}
 	}
 }

@@ -17,6 +17,7 @@ type job struct {
 	f    *Fetcher
 	req  Request
 	hash wire.Hash
+	size int64 // that it is thought to have
 	ctx  context.Context
 
 	all    []*transfer // in the order in which they began
@@ -31,7 +32,7 @@ const mostTransfers = 64
 // run carries out a plan. The size is that of the datum, verified. Where it
 // returns an error the transfers say whom it was with.
 func (f *Fetcher) run(ctx context.Context, req Request, plan ranking.Plan) (*job, int64, error) {
-	j := &job{f: f, req: req, hash: req.Hash, ctx: ctx, ends: make(chan *transfer, mostTransfers)}
+	j := &job{f: f, req: req, hash: req.Hash, size: plan.Size.Bytes, ctx: ctx, ends: make(chan *transfer, mostTransfers)}
 	defer j.close()
 	fetch, err := f.cfg.Ranker.Begin(f.Now(), plan)
 	if err != nil {
@@ -44,7 +45,7 @@ func (f *Fetcher) run(ctx context.Context, req Request, plan ranking.Plan) (*job
 		_ = j.add(fetch, p, nil)
 	}
 	for _, p := range plan.Shadow {
-		f.try(fetch, p, req.Hash)
+		f.try(fetch, p, req.Hash, plan.Size.Bytes)
 	}
 	size, err := j.watch()
 	return j, size, err
@@ -65,7 +66,7 @@ func (j *job) start(fetch *ranking.Fetch, parent *transfer) error {
 		return err
 	}
 	now := j.f.Now()
-	t := &transfer{fetch: fetch, pick: pick, peer: peer, parent: parent, began: now, spool: sp, ended: make(chan struct{})}
+	t := &transfer{fetch: fetch, pick: pick, peer: peer, size: j.size, parent: parent, began: now, spool: sp, ended: make(chan struct{})}
 	t.last.Store(int64(now))
 	ctx, cancel := context.WithCancelCause(j.ctx)
 	t.cancel = cancel

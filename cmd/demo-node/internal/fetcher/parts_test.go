@@ -56,7 +56,7 @@ func TestTrial(t *testing.T) {
 			pick.Role, pick.Bytes = ranking.Exploration, tt.bytes
 			f.Abort(h.Now())
 			_, f = h.begin("primary", ranking.Query{Datum: hash.String(), Exclude: []string{"tried"}})
-			h.try(f, pick, hash)
+			h.try(f, pick, hash, plan.Size.Bytes)
 			f.Abort(h.Now())
 			for p.Meter().Snapshot().Counts.PayloadIn < 50_000 || h.standing("tried").Outstanding > 0 || p.Meter().Snapshot().Fetches > 0 {
 				time.Sleep(time.Millisecond)

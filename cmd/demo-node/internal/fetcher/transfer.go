@@ -3,6 +3,7 @@ package fetcher
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ type transfer struct {
 	fetch  *ranking.Fetch
 	pick   ranking.Pick
 	peer   *node.Peer
+	size   int64     // that the datum is thought to have
 	parent *transfer // whose missing range it brings; nil if it begins at 0
 	cancel context.CancelCauseFunc
 	began  time.Duration
@@ -40,6 +42,20 @@ var errLost = errors.New("another copy came first")
 // errGivenUp says that a transfer was given up on advice.
 var errGivenUp = errors.New("given up")
 
+const (
+	// overMost is how many times what was expected a reply may have, for a datum may be larger than
+	// all said who advertise it, and its hash proves them liars.
+	overMost = 16
+	// replyLeast is what any reply may have.
+	replyLeast = 64 << 20
+)
+
+// errEndless is a reply that would fill the disk before its hash could say anything of it.
+var errEndless = errors.New("the peer would send far more than anybody says the datum has, nothing was kept; ask another")
+
+// endless says that a reply is not worth to be waited for.
+func endless(reply, size int64) bool { return reply > replyLeast && reply/overMost > size }
+
 // read fetches until the end of the range, and tells the ranker's fetch of all
 // but success, which takes a hash.
 func (t *transfer) read(ctx context.Context, hash wire.Hash, now func() time.Duration) error {
@@ -49,6 +65,10 @@ func (t *transfer) read(ctx context.Context, hash wire.Hash, now func() time.Dur
 		return err
 	}
 	defer reply.Close()
+	if endless(reply.Size, t.size) {
+		t.fetch.Fail(now(), ranking.Corrupt)
+		return fmt.Errorf("%w (%d bytes of %d)", errEndless, reply.Size, t.size)
+	}
 	r := t.fetch.Reader(telling{reply, func(err error) { t.tell(ctx, now(), err) }}, now)
 	buf := make([]byte, chunk)
 	for {

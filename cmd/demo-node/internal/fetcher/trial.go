@@ -17,16 +17,16 @@ const trialLimit = time.Minute
 
 // try fetches a copy that nobody waits for, to learn of its peer; it is checked
 // and dropped.
-func (f *Fetcher) try(fetch *ranking.Fetch, p ranking.Pick, hash wire.Hash) {
+func (f *Fetcher) try(fetch *ranking.Fetch, p ranking.Pick, hash wire.Hash, size int64) {
 	more, err := fetch.Add(f.Now(), p)
 	if err != nil {
 		f.cfg.Log.Debug("no trial", "peer", p.Peer, "err", err)
 		return
 	}
-	f.wg.Go(func() { f.trial(more, hash) })
+	f.wg.Go(func() { f.trial(more, hash, size) })
 }
 
-func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash) {
+func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash, size int64) {
 	ctx, cancel := context.WithTimeout(f.ctx, trialLimit)
 	defer cancel()
 	defer func() { fetch.Abort(f.Now()) }() // does nothing once the outcome is told
@@ -41,7 +41,7 @@ func (f *Fetcher) trial(fetch *ranking.Fetch, hash wire.Hash) {
 		return
 	}
 	defer sp.close()
-	t := &transfer{fetch: fetch, pick: fetch.Pick(), peer: peer, spool: sp}
+	t := &transfer{fetch: fetch, pick: fetch.Pick(), peer: peer, size: size, spool: sp}
 	f.wg.Go(func() { f.oversee(ctx, cancel, fetch) })
 	if t.read(ctx, hash, f.Now) != nil {
 		return
