@@ -99,6 +99,24 @@ func TestStallsAreByProgress(t *testing.T) {
 	}
 }
 
+// Who gives a stalled peer up the moment that it is called so has met a failure of it, whatever came before.
+func TestGivenUpAtTheStall(t *testing.T) {
+	w := served(t, 3, 8e6)
+	a := w.order[0]
+	f := w.started(a, Query{Size: 8e6})
+	last := w.now + 430*ms
+	f.Progress(last, 4e6) // half of it: when it stalls it is not late yet
+	silent(a, stallLeast, true)
+	if got := f.Advice(last + stallLeast); got.Trouble != Stalled {
+		t.Fatalf("%s", got)
+	}
+	before := w.expect(a, 8e6)
+	f.Abort(last + stallLeast)
+	if after := w.expect(a, 8e6); after < 2*before {
+		t.Errorf("expected in %v before, in %v after", before, after)
+	}
+}
+
 // Who holds its echoes for seconds, and is known by its completions, buys no time before its first byte.
 func TestHeldEchoesPutOffNoHedge(t *testing.T) {
 	for _, held := range []time.Duration{22 * ms, 500 * ms, 5 * time.Second} {

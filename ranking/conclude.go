@@ -88,7 +88,7 @@ func (f *Fetch) late(now time.Duration, reading *burst.Reading) bool {
 	all, ours := f.elapsedAt(f.seen(at), reading)
 	took, expected := (all - ours).Seconds(), f.expected()
 	behind := took > behindAt*expected && float64(f.got) < behindGot*float64(f.pick.bytes)
-	return behind || took > lateAfter*expected || f.silence(at)-ours > f.stallAfter()
+	return behind || took > lateAfter*expected || f.silence(at)-ours >= f.stallAfter()
 }
 
 // record is the fetch as the audit wants it.
