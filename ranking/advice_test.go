@@ -237,9 +237,7 @@ func TestDropNow(t *testing.T) {
 			t.Fatal("chosen although it is to be dropped")
 		}
 	}
-	if err := w.r.Leave(w.now, a.conn); err != nil {
-		t.Fatal(err)
-	}
+	w.leave(a)
 	w.join(a)
 	if s, _ := w.r.Standing(w.now, a.id, 1); s.Dropped {
 		t.Error("still to be dropped after it came back")
@@ -354,14 +352,7 @@ func TestHedgesThatWouldNotHelp(t *testing.T) {
 
 	w = served(t, 2, 4e6)
 	p := w.choose(Query{Datum: "x", Size: 4e6, Critical: true})
-	f, err := w.r.Begin(w.now, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := f.Add(w.now, p.Redundant[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, g := w.both(p, p.Redundant[0])
 	g.Progress(w.now+400*ms, 4e6)
 	g.Done(w.now+400*ms, 4e6)
 	f.Progress(w.now+400*ms, 1e6)

@@ -295,14 +295,7 @@ func TestACopyIsNoReasonForMore(t *testing.T) {
 	w := served(t, 3, 1e6)
 	before := w.r.budget.useful.sum(w.now)
 	p := w.choose(Query{Datum: "critical", Size: 1e6, Critical: true})
-	f, err := w.r.Begin(w.now, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := f.Add(w.now, p.Redundant[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, g := w.both(p, p.Redundant[0])
 	w.now += 200 * ms
 	for _, x := range []*Fetch{f, g} {
 		x.Progress(w.now, 1e6)

@@ -180,9 +180,7 @@ func TestSeveralConnections(t *testing.T) {
 	if s, _ := w.r.Standing(w.now, a.id, 1); s.BaseRTT != 5*ms {
 		t.Errorf("base %v", s.BaseRTT)
 	}
-	if err := w.r.Leave(w.now, a.conn); err != nil {
-		t.Fatal(err)
-	}
+	w.leave(a)
 	f.Fail(w.now+10*ms, Disconnected)
 	if s, _ := w.r.Standing(w.now, a.id, 1); !s.Connected {
 		t.Error("not connected, with one left")
@@ -201,9 +199,7 @@ func TestSeveralConnections(t *testing.T) {
 func TestStalePlans(t *testing.T) {
 	w := served(t, 1, 1e6)
 	p := w.choose(Query{Size: 1e6})
-	if err := w.r.Leave(w.now, w.order[0].conn); err != nil {
-		t.Fatal(err)
-	}
+	w.leave(w.order[0])
 	if _, err := w.r.Begin(w.now, p); !errors.Is(err, ErrStalePlan) {
 		t.Error(err)
 	}

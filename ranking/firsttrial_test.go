@@ -186,15 +186,10 @@ func TestAPlaceThatWasLeftHasHadItsFirstTrial(t *testing.T) {
 	for i := range 20 {
 		a := w.add(&actor{id: fmt.Sprint("sybil ", i), addr: in(90, 1), rate: 1e6, rtt: 20 * ms})
 		n += len(w.firstTrials(1, 1e5))
-		leave := func() {
-			if err := w.r.Leave(w.now, a.conn); err != nil {
-				t.Fatal(err)
-			}
-		}
-		leave()
+		w.leave(a)
 		a.addr = in(91, 1)
 		w.join(a)
-		leave()
+		w.leave(a)
 	}
 	if n != 1 {
 		t.Errorf("%d first trials of one place within %v", n, w.now)
@@ -229,25 +224,13 @@ func TestATrialOutlivesItsConnection(t *testing.T) {
 	w := alike(t, 1e6)
 	a := w.stranger(90, 1, 20*ms)
 	p := w.choose(Query{Size: 1e6})
-	f, err := w.r.Begin(w.now, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := f.Add(w.now, p.Shadow[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	leave := func() {
-		if err := w.r.Leave(w.now, a.conn); err != nil {
-			t.Fatal(err)
-		}
-	}
-	leave()
+	f, x := w.both(p, p.Shadow[0])
+	w.leave(a)
 	w.join(a)
 	if !w.r.explorer.trial[a.id].busy {
 		t.Error("another trial may begin")
 	}
-	leave()
+	w.leave(a)
 	x.Fail(w.now, Disconnected)
 	f.Abort(w.now)
 	if e := w.r.explorer; e.trial[a.id] != nil || len(e.busy) != 0 {

@@ -131,9 +131,7 @@ func TestAGroupVotesOnWithoutAStranger(t *testing.T) {
 	renew()
 	w.ranks(1e6)
 	slow := w.expect(stays, 1e6)
-	if err := w.r.Leave(w.now, left.conn); err != nil {
-		t.Fatal(err)
-	}
+	w.leave(left)
 	w.r.forget(w.r.peers["left"])
 	voter.rate = 4e6
 	for range 40 {

@@ -58,9 +58,7 @@ func TestNobodyIsForgottenInMidFetch(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.MaxPeers = 1 })
 	a := w.add(&actor{id: "a", addr: in(1, 1), rate: 1e6, rtt: 20 * ms})
 	f := w.started(a, Query{Size: 1e6})
-	if err := w.r.Leave(w.now, a.conn); err != nil {
-		t.Fatal(err)
-	}
+	w.leave(a)
 	b := Peer{ID: "b", Addr: in(1, 2), Meter: &gauge{}}
 	if _, err := w.r.Join(w.now, b); !errors.Is(err, ErrFull) {
 		t.Fatalf("in mid-fetch: %v", err)

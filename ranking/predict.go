@@ -125,7 +125,7 @@ func Predict(n int64, p Path) Prediction {
 // two standard errors (with the slack of an audit) held 89 of 100 fetches, this 96.
 func (p Path) ErrorBar(n int64) time.Duration {
 	e := min(max(0, float64(p.RateError)), 1e12) // as the rate
-	if e != e {                                  // not a number
+	if math.IsNaN(e) {
 		e = 0
 	}
 	bar := seconds(2 * e * float64(max(n, 0)))

@@ -167,9 +167,7 @@ func TestIndexGrows(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	for i := 299; i > 150; i-- {
-		if err := w.r.Leave(w.now, w.order[i].conn); err != nil {
-			t.Fatal(err)
-		}
+		w.leave(w.order[i])
 	}
 	if got := w.r.Rank(w.now, 5e3, 1)[0].Peer; got != "peer 150" {
 		t.Errorf("%s", got)

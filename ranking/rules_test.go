@@ -88,9 +88,7 @@ func TestTheLongRunEstimate(t *testing.T) {
 	}
 	p := w.r.peers[a.id]
 	again := func(after time.Duration) float64 {
-		if err := w.r.Leave(w.now, a.conn); err != nil {
-			t.Fatal(err)
-		}
+		w.leave(a)
 		w.now += after
 		a.gauge.set(func(r *burst.Reading) { r.Estimation = burst.Estimation{} })
 		w.join(a)
@@ -378,14 +376,7 @@ func TestDefectionBehindACopy(t *testing.T) {
 	race := func(got int) int {
 		w := served(t, 2, 4e6)
 		p := w.choose(Query{Datum: "d", Size: 4e6, Critical: true})
-		f, err := w.r.Begin(w.now, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := f.Add(w.now, p.Redundant[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		f, g := w.both(p, p.Redundant[0])
 		at := w.now + 420*ms
 		f.Progress(w.now+20*ms, 1)
 		f.Progress(at-ms, got)
@@ -636,9 +627,7 @@ func TestConvictsComeBack(t *testing.T) {
 	liar := w.order[0]
 	liar.lies = 5
 	w.run(w.fetchPlan(1e6), 1e6)
-	if err := w.r.Leave(w.now, liar.conn); err != nil {
-		t.Fatal(err)
-	}
+	w.leave(liar)
 	if w.r.explorer.demoted.has(liar.id) {
 		t.Error("shadows for one who is gone")
 	}
@@ -649,9 +638,7 @@ func TestConvictsComeBack(t *testing.T) {
 			if !w.r.explorer.demoted.has(liar.id) {
 				t.Error("no shadows for one who is back")
 			}
-			if err := w.r.Leave(w.now, liar.conn); err != nil {
-				t.Fatal(err)
-			}
+			w.leave(liar)
 		}
 	}
 	liar.addr = in(77, 1)

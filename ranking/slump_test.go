@@ -174,9 +174,7 @@ func TestASlumpForgetsWithTheRecords(t *testing.T) {
 		t.Fatal("no slump")
 	}
 	for _, a := range w.order[:4] {
-		if err := w.r.Leave(w.now, a.conn); err != nil {
-			t.Fatal(err)
-		}
+		w.leave(a)
 		w.r.forget(w.r.peers[a.id])
 	}
 	if len(w.r.slump.low) > 0 || w.r.slump.on {
@@ -194,9 +192,7 @@ func TestASlumpOfThoseWhoLeft(t *testing.T) {
 		t.Fatal("no slump")
 	}
 	for _, a := range w.order {
-		if err := w.r.Leave(w.now, a.conn); err != nil {
-			t.Fatal(err)
-		}
+		w.leave(a)
 	}
 	old := len(w.order)
 	for i := range 6 {

@@ -46,9 +46,7 @@ func fresh(t testing.TB, change ...func(*Config)) *Ranker {
 func TestRestart(t *testing.T) {
 	w := lived(t)
 	for _, a := range w.order { // a connection's own estimate does not outlive it unaged
-		if err := w.r.Leave(w.now, a.conn); err != nil {
-			t.Fatal(err)
-		}
+		w.leave(a)
 	}
 	r := fresh(t)
 	const base = 5 * time.Second
@@ -210,9 +208,7 @@ func TestRecordsAreBounded(t *testing.T) {
 		w.from(a, 1e5)
 	}
 	for _, a := range w.order {
-		if err := w.r.Leave(w.now, a.conn); err != nil {
-			t.Fatal(err)
-		}
+		w.leave(a)
 	}
 	for i := range 500 {
 		c, err := w.r.Join(w.now, Peer{ID: fmt.Sprint("passer-by ", i), Addr: in(99, 1), Meter: &gauge{}})

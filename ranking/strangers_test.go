@@ -120,9 +120,7 @@ func TestHedgesGoToTheProven(t *testing.T) {
 		t.Errorf("the hedge goes to %q", to.Peer)
 	}
 	for _, a := range w.order[1:8] {
-		if err := w.r.Leave(w.now, a.conn); err != nil {
-			t.Fatal(err)
-		}
+		w.leave(a)
 	}
 	if to := rescue(); to.Peer == "" || strings.HasPrefix(to.Peer, "peer") {
 		t.Errorf("where no other is left it goes to %q", to.Peer)

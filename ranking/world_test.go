@@ -163,6 +163,26 @@ func (w *world) add(a *actor) *actor {
 	return a
 }
 
+func (w *world) leave(a *actor) {
+	w.t.Helper()
+	if err := w.r.Leave(w.now, a.conn); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// both begins a plan, and another part of it at once.
+func (w *world) both(p Plan, more Pick) (f, g *Fetch) {
+	w.t.Helper()
+	f, err := w.r.Begin(w.now, p)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if g, err = f.Add(w.now, more); err != nil {
+		w.t.Fatal(err)
+	}
+	return f, g
+}
+
 func (w *world) join(a *actor) {
 	w.t.Helper()
 	c, err := w.r.Join(w.now, Peer{ID: a.id, Addr: a.addr, Meter: a.gauge})
