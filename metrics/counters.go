@@ -76,6 +76,8 @@ func shimCounters() []counter {
 	return []counter{
 		newCounter("split_frames_total", "Data frames of ours that were cut into several.",
 			func(s *mux.Snapshot) uint64 { return s.Counts.Splits }),
+		newCounter("cut_frames_total", "Data frames of the peer's that the multiplexer got in several.",
+			func(s *mux.Snapshot) uint64 { return s.Counts.Cuts }),
 		newCounter("stream_resets_total", "Streams reset by a call of Session.Reset.",
 			func(s *mux.Snapshot) uint64 { return s.Counts.Resets }),
 		newCounter("late_bytes_total", "Bytes dropped that came for a stream already reset.",

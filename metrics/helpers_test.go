@@ -148,7 +148,7 @@ func full() mux.Snapshot {
 		Cookies: cookie.Counts{Issued: 111, Echoed: 112, Skipped: 113, Withdrawn: 114, Late: 115, Replayed: 116, Forged: 117},
 		Counts: mux.Counts{
 			FramesIn: 118, FramesOut: 119, BytesIn: 120, BytesOut: 121, PayloadIn: 122, UncountedIn: 123,
-			Reads: 124, Writes: 125, Splits: 126, LoneCookies: 127, EchoesStripped: 128, ForeignEchoes: 129,
+			Reads: 124, Writes: 125, Splits: 126, Cuts: 134, LoneCookies: 127, EchoesStripped: 128, ForeignEchoes: 129,
 			Resets: 130, LateBytes: 131, TransparentIn: true, TransparentOut: true,
 		},
 		Kernel: mux.Kernel{

@@ -12,24 +12,25 @@ import (
 
 // Conn is a net.Conn under a multiplexer. What the local multiplexer reads
 // from it is what the peer sent, less the echoes of our cookies; what the peer
-// reads is what the local multiplexer wrote, with cookies between its frames
-// and its large frames split. Bytes that are not frames it knows pass as they
-// are.
+// reads is what the local multiplexer wrote, with cookies between its frames.
+// Large frames are split in both directions. Bytes that are not frames it knows
+// pass as they are.
 //
 // All methods are safe for concurrent use. Only Read, Write and Close reach
 // the inner conn's; its ReadFrom and WriteTo are out of reach, for they would
 // go past the measuring.
 type Conn struct {
-	inner   net.Conn
-	codec   codec
-	cookies bool
-	sdu     int
-	limit   int  // of one write
-	vector  bool // the inner conn takes vectored writes
-	watcher *Watcher
-	kernel  *probe
-	async   *asyncWriter
-	meter   *Meter
+	inner    net.Conn
+	codec    codec
+	cookies  bool
+	sdu      int
+	cutAbove uint32 // the longest inbound Data frame that the host gets whole
+	limit    int    // of one write
+	vector   bool   // the inner conn takes vectored writes
+	watcher  *Watcher
+	kernel   *probe
+	async    *asyncWriter
+	meter    *Meter
 
 	in        inbound
 	out       outbound
@@ -49,12 +50,13 @@ var _ net.Conn = (*Conn)(nil)
 func Wrap(conn net.Conn, opts ...Option) *Conn {
 	o := newOptions(opts)
 	c := &Conn{
-		inner:   conn,
-		codec:   yamuxCodec{},
-		cookies: o.cookies,
-		sdu:     o.sdu,
-		limit:   flattened,
-		watcher: o.watcher,
+		inner:    conn,
+		codec:    yamuxCodec{},
+		cookies:  o.cookies,
+		sdu:      o.sdu,
+		cutAbove: cutAbove(o.sdu),
+		limit:    flattened,
+		watcher:  o.watcher,
 	}
 	switch conn.(type) {
 	case *net.TCPConn, *net.UnixConn:

@@ -15,6 +15,7 @@ type Counts struct {
 	UncountedIn         uint64 // payload bytes that do not: unknown streams, beyond credit
 	Reads, Writes       uint64 // calls of the inner connection
 	Splits              uint64 // Data frames of ours cut into several
+	Cuts                uint64 // Data frames of the peer's that yamux got in several
 	LoneCookies         uint64 // cookies sent without a frame to ride on
 	EchoesStripped      uint64 // inbound echoes kept from yamux
 	ForeignEchoes       uint64 // of them, answers with bit 31 set that never were ours

@@ -14,8 +14,9 @@
 // into SDUs from 16 KiB on so that the reader sees the first before the last has
 // been sent, and now and then lets a cookie ride along: a yamux ping request
 // with an unguessable value, which every yamux answers. Inbound it takes our
-// echoes out, stamps each read, and feeds payload arrivals to a gated burst
-// window (package burst) and echoes to a round-trip digest (package cookie).
+// echoes out, hands long frames of an unwrapped peer up as they arrive, stamps
+// each read, and feeds payload arrivals to a gated burst window (package burst)
+// and echoes to a round-trip digest (package cookie).
 //
 // It knows whose fault a silence is, for it sees both directions and its own
 // reader: the credit we granted, whether anyone was reading, whether the
@@ -23,7 +24,7 @@
 //
 // # What it costs
 //
-// Both ends wrapped it is faster than bare yamux, one end wrapped as fast. An
+// Both ends wrapped it is faster than bare yamux, one end wrapped at least as fast. An
 // idle connection holds less than 8 KiB more, one that has been used about 11.
 // No method allocates per frame.
 //

@@ -85,13 +85,54 @@ func readAllIn(t testing.TB, r io.Reader, sizes []byte) []byte {
 	}
 }
 
+// uncut puts the frames of got together again that want has whole, but for those
+// that were not to be cut: up to a size, and with an end of their stream. Pieces
+// that are not right stay what they are.
+func uncut(got, want []byte, above uint32) []byte {
+	frames, rest := parseWire(got)
+	whole, _ := parseWire(want)
+	var out []byte
+	for _, w := range whole {
+		if w.kind != wireData || w.length <= above || w.flags&(wireFIN|wireRST) != 0 {
+			if len(frames) > 0 {
+				out, frames = append(out, frames[0].bytes()...), frames[1:]
+			}
+			continue
+		}
+		out = append(out, w.head...) // its pieces show whether it is right
+		for n, flags := 0, w.flags; n < len(w.body) && len(frames) > 0; flags = 0 {
+			p := frames[0]
+			if p.kind != wireData || p.stream != w.stream || p.flags != flags || int(p.length) != len(p.body) || len(p.body) == 0 {
+				return got
+			}
+			out, frames = append(out, p.body...), frames[1:]
+			n += len(p.body)
+		}
+	}
+	for _, f := range frames {
+		out = append(out, f.bytes()...)
+	}
+	return append(out, rest...)
+}
+
+// cuttings are sizes of SDUs that have frames cut from 64 KiB on, from 4, and never.
+var cuttings = []int{defaultSDU, minSDU, 0}
+
 func checkInbound(t testing.TB, wire, chunks, buffers []byte, joint bool) {
 	t.Helper()
-	c := Wrap(&chunked{rest: wire, sizes: chunks, joint: joint})
+	for _, sdu := range cuttings {
+		checkInboundCut(t, wire, chunks, buffers, joint, sdu)
+	}
+}
+
+func checkInboundCut(t testing.TB, wire, chunks, buffers []byte, joint bool, sdu int) {
+	t.Helper()
+	c := Wrap(&chunked{rest: wire, sizes: chunks, joint: joint}, WithSDU(sdu))
 	defer c.Close()
-	got, want := readAllIn(t, c, buffers), stripped(wire)
+	want := stripped(wire)
+	got := uncut(readAllIn(t, c, buffers), want, c.cutAbove)
 	if !bytes.Equal(got, want) {
-		t.Fatalf("read %d bytes, want %d:\n%x\n%x", len(got), len(want), got, want)
+		t.Fatalf("SDU %d: read %d bytes, want %d:\n%x\n%x", sdu, len(got), len(want), got, want)
 	}
 	if n := c.Meter().Snapshot().Counts.BytesIn; n != uint64(len(wire)) {
 		t.Fatalf("%d bytes counted of %d", n, len(wire))

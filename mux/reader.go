@@ -41,6 +41,7 @@ type inbound struct {
 	stream  uint32   // whose it is
 	account *account // where it counts, nil for nowhere
 	drop    bool     // it is kept from the host
+	pieces  pieces   // how the host gets it
 	void    uint32   // bytes of a frame cut short by a reset, to be made up
 	inject  []byte   // frames of ours for the local multiplexer
 	raw     bool     // these are not frames of a protocol we know
@@ -95,7 +96,7 @@ const straightLeast = 64 << 10
 // which has room for so many: those of a body that are the host's alone, if they
 // are many or the rest of a frame that was read so.
 func (in *inbound) straight(room int) int {
-	if in.body == 0 || in.drop || in.raw || in.void > 0 {
+	if in.body == 0 || in.drop || in.raw || in.void > 0 || in.pieces.cut {
 		return 0
 	}
 	n := atMost(room, in.body)
@@ -119,7 +120,7 @@ func (in *inbound) deliver(p []byte) int {
 		in.void -= uint32(n)
 		return n
 	}
-	if len(in.inject) > 0 && (in.body == 0 || in.drop) {
+	if len(in.inject) > 0 && (in.body == 0 || in.drop || in.pieces.cut) {
 		n := copy(p, in.inject)
 		in.inject = in.inject[n:]
 		return n
@@ -144,7 +145,7 @@ func (c *Conn) receive(host []byte) (int, error) {
 	in, m := &c.in, c.meter
 	into, straight := host, len(host) > 0
 	if !straight {
-		into = in.buf[in.w:]
+		into = in.buf[in.w+in.lead():]
 	}
 	// A second clock read, which all frames of the batch share: it shows
 	// whether the data had waited for us, or we for the data.
@@ -239,7 +240,7 @@ func (c *Conn) absorb(n int, straight bool, began, now time.Duration) {
 		c.count(&b, n)
 	} else {
 		in.going = false
-		in.w += n
+		in.w += in.lead() + n
 		c.parse(&b)
 	}
 	sample, closed := m.arrive(&b)
@@ -249,17 +250,22 @@ func (c *Conn) absorb(n int, straight bool, began, now time.Duration) {
 }
 
 // parse walks the new bytes and closes up the holes that stripped frames
-// leave. Without one nothing is moved. The caller holds the meter's lock.
+// leave. Without one nothing is moved. Of a frame that is cut, its header is a
+// hole, or the room left in front of the buffer: for the header of this piece.
+// The caller holds the meter's lock.
 func (c *Conn) parse(b *batch) {
 	in := &c.in
-	from, to := in.ready, in.ready
+	from, to := in.ready+in.lead(), in.ready
 	for from < in.w {
 		n, keep := in.w-from, true
 		switch {
 		case in.raw:
 		case in.body > 0:
 			n = atMost(n, in.body)
-			keep = !in.drop
+			if keep = !in.drop; keep && in.pieces.cut {
+				c.codec.encode(in.buf[to:], in.pieces.next(uint32(n)))
+				to += headerSize
+			}
 			in.body -= uint32(n)
 			in.ahead = false
 			c.count(b, n)
@@ -308,7 +314,11 @@ func (c *Conn) frame(b *batch, head []byte) bool {
 	in.ahead = in.body > idleBuffer
 	in.account = m.arrived(h, b.now)
 	in.drop = c.wasReset(h.stream)
-	return !in.drop
+	cut := !in.drop && in.pieces.begin(h, c.cutAbove)
+	if cut {
+		m.counts.Cuts++
+	}
+	return !in.drop && !cut
 }
 
 // count books n bytes of the current frame's body.

@@ -122,7 +122,10 @@ func (c *Conn) applyResets() {
 	in := &c.in
 	for _, stream := range c.resets.take() {
 		if in.body > 0 && !in.drop && in.stream == stream {
-			in.drop, in.void = true, in.body
+			in.drop = true
+			if !in.pieces.cut {
+				in.void = in.body
+			}
 		}
 		at := len(in.inject)
 		in.inject = append(in.inject, make([]byte, headerSize)...)

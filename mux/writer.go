@@ -2,6 +2,7 @@ package mux
 
 import (
 	"errors"
+	"math"
 	"net"
 	"os"
 	"time"
@@ -345,6 +346,15 @@ func (c *Conn) nextSDU(a *assembly, now time.Duration) {
 // saves headers where the path is fast, and a reader sees nothing while one is on
 // its way: 64 KiB take half a second at 1 Mbit/s, which must not look like a stall.
 const sduGrowth = 4
+
+// cutAbove is the longest frame that a peer wrapped like us sends: 0 for no limit
+// is none here either.
+func cutAbove(sdu int) uint32 {
+	if sdu == 0 {
+		return math.MaxUint32
+	}
+	return uint32(sduGrowth * sdu)
+}
 
 // nextLength is the largest body of the frame's next SDU, 0 for no limit. Each is up
 // to as large as all of the frame before it: the first byte waits for one SDU alone,

@@ -10,21 +10,26 @@ import (
 	"github.com/assay-mux/assay/mux"
 )
 
-// TestFirstByte: splitting lets the first byte of a large write arrive when it
-// can, where a bare sender's whole frame must be in first.
+// TestFirstByte: with either end wrapped the first byte of a large write is read
+// when it arrives, where a frame that nobody cuts must be in first.
 func TestFirstByte(t *testing.T) {
 	for _, tt := range []struct {
-		shim     bool
-		min, max time.Duration
+		splits, cuts bool // the sending and the receiving end
+		min, max     time.Duration
 	}{
-		{true, 100 * time.Millisecond, 120 * time.Millisecond},
-		{false, 930 * time.Millisecond, 950 * time.Millisecond},
+		{true, false, 100 * time.Millisecond, 120 * time.Millisecond},
+		{false, true, 100 * time.Millisecond, 105 * time.Millisecond},
+		{false, false, 930 * time.Millisecond, 950 * time.Millisecond},
 	} {
-		t.Run(fmt.Sprintf("wrapped=%v", tt.shim), func(t *testing.T) {
+		t.Run(fmt.Sprintf("split=%v/cut=%v", tt.splits, tt.cuts), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				a, b := lab.Pair(lab.Link{Rate: 10 * lab.Mbit, OneWay: 50 * time.Millisecond})
-				server := honest(t, b, tt.shim)
-				s := wrapped(t, a, wide)
+				server := honest(t, b, tt.splits)
+				var opts []mux.Option
+				if !tt.cuts {
+					opts = append(opts, mux.WithSDU(0))
+				}
+				s := wrapped(t, a, wide, opts...)
 				st := openStream(t, s)
 				// The request takes 50 ms to get there.
 				if got := fetchOn(t, s, st, 1<<20, true).first; got < tt.min || got > tt.max {

@@ -89,6 +89,7 @@ func (f figures) traffic(s status.Snapshot) {
 	f.set(counts(func(c *mux.Counts) uint64 { return c.Reads }), "io_calls_total", "call", "read")
 	f.set(counts(func(c *mux.Counts) uint64 { return c.Writes }), "io_calls_total", "call", "write")
 	f.set(counts(func(c *mux.Counts) uint64 { return c.Splits }), "split_frames_total")
+	f.set(counts(func(c *mux.Counts) uint64 { return c.Cuts }), "cut_frames_total")
 	f.set(counts(func(c *mux.Counts) uint64 { return c.Resets }), "stream_resets_total")
 	f.set(counts(func(c *mux.Counts) uint64 { return c.LateBytes }), "late_bytes_total")
 	f.set(counts(func(c *mux.Counts) uint64 { return c.EchoesStripped }), "stripped_echoes_total")

@@ -32,7 +32,7 @@ func someone(n uint64) mux.Snapshot {
 		Gaps: mux.Gaps{Credit: d(20), Absent: d(21), Frozen: d(22)}, Fetches: int(n) + 23, Outstanding: int(n) + 24, FrontAge: d(25), EchoAge: d(26),
 		Cookies: cookie.Counts{Issued: n + 27, Echoed: n + 28, Skipped: n + 29, Withdrawn: n + 30, Late: n + 31, Replayed: n + 32, Forged: n + 33},
 		Counts: mux.Counts{FramesIn: n + 34, FramesOut: n + 35, BytesIn: n + 36, BytesOut: n + 37, PayloadIn: n + 38, UncountedIn: n + 39, Reads: n + 40,
-			Writes: n + 41, Splits: n + 42, LoneCookies: n + 43, EchoesStripped: n + 44, ForeignEchoes: n + 45, Resets: n + 46, LateBytes: n + 47, TransparentOut: true},
+			Writes: n + 41, Splits: n + 42, Cuts: n + 52, LoneCookies: n + 43, EchoesStripped: n + 44, ForeignEchoes: n + 45, Resets: n + 46, LateBytes: n + 47, TransparentOut: true},
 		Kernel: mux.Kernel{At: d(880), RTT: d(48), MinRTT: d(49), AckAge: time.Second, OutOfOrder: n + 50, ReorderingSeen: n + 51},
 	}
 }
