@@ -87,6 +87,9 @@ func (m *Meter) causes(s silence) causes {
 
 // union is the time that the causes cover together.
 func (c causes) union() time.Duration {
+	if c == (causes{}) {
+		return 0 // nearly always, once a read
+	}
 	spans := [...]span{c.credit, c.absent, c.frozen}
 	slices.SortFunc(spans[:], func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	total, end := time.Duration(0), spans[0].from

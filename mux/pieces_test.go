@@ -6,9 +6,12 @@ import (
 	"time"
 )
 
+// longest is the longest frame that is not cut.
+const longest = sduGrowth * defaultSDU
+
 func TestLongFramesAreHandedUpAsTheyCome(t *testing.T) {
 	c, f := wrapFake(t)
-	const length = sduGrowth*defaultSDU + 1
+	const length = longest + 1
 	body := pattern(length, 1)
 	read := func(want []byte) {
 		t.Helper()
@@ -60,7 +63,7 @@ func TestLongFrameBeginsWithItsFirstByte(t *testing.T) {
 }
 
 func TestWhatIsNotCut(t *testing.T) {
-	const most = sduGrowth * defaultSDU
+	const most = longest
 	for _, tt := range []struct {
 		name  string
 		sdu   int
