@@ -1,14 +1,7 @@
 package bench_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"io"
-	"math/big"
 	"net"
 	"path/filepath"
 	"testing"
@@ -85,32 +78,11 @@ func unixPair(t *testing.T) (client, server net.Conn) {
 
 func tlsPair(t *testing.T) (client, server net.Conn) {
 	t.Helper()
-	c, s, err := peers.TCP()
+	client, server, err := peers.TLS()
 	if err != nil {
 		t.Fatal(err)
 	}
-	far := tls.Server(s, &tls.Config{Certificates: []tls.Certificate{certificate(t)}})
-	near := tls.Client(c, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // both ends are ours
-	done := make(chan error, 1)
-	go func() { done <- far.Handshake() }()
-	if err := errors.Join(near.Handshake(), <-done); err != nil {
-		t.Fatal(err)
-	}
-	return near, far
-}
-
-func certificate(t *testing.T) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	return client, server
 }
 
 // Two wrapped ends must not answer each other's cookies without end: after a

@@ -24,7 +24,8 @@
 //
 // # What it costs
 //
-// Both ends wrapped it is faster than bare yamux, one end wrapped at least as fast. An
+// Over TCP it is faster than bare yamux with both ends wrapped, and at least as fast
+// with one; over TLS some per cent slower. An
 // idle connection holds less than 8 KiB more, one that has been used about 11.
 // No method allocates per frame.
 //

@@ -20,6 +20,13 @@ type Mode struct {
 	client, server bool // which ends are wrapped
 	forwards       bool // in a conn that does nothing, instead of ours
 	options        []mux.Option
+	tls            bool
+}
+
+// OverTLS is the mode over TLS, for which there are no bars.
+func (m Mode) OverTLS() Mode {
+	m.tls = true
+	return m
 }
 
 const (
@@ -58,7 +65,7 @@ func Modes() []Mode {
 
 // Dial returns the two ends of a new connection in this mode.
 func (m Mode) Dial() (client, server peers.Session, err error) {
-	c, s, err := peers.TCP()
+	c, s, err := m.connect()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,6 +78,13 @@ func (m Mode) Dial() (client, server peers.Session, err error) {
 		return nil, nil, errors.Join(err, client.Close(), s.Close())
 	}
 	return client, server, nil
+}
+
+func (m Mode) connect() (client, server net.Conn, err error) {
+	if m.tls {
+		return peers.TLS()
+	}
+	return peers.TCP()
 }
 
 func (m Mode) wrap(conn net.Conn, wanted bool) net.Conn {

@@ -124,7 +124,7 @@ func (s series) table(modes []Mode) Table {
 			}
 		}
 		row := Row{Mode: m.Name, Value: stats.Summarise(values), Ratio: stats.Summarise(ratios), CPURatio: stats.Summarise(cpus)}
-		if bar, ok := BarFor(s.workload, m.Name); ok {
+		if bar, ok := BarFor(s.workload, m.Name); ok && !m.tls {
 			passed := bar.Passed(row.Ratio)
 			row.Bar, row.Passed = &bar, &passed
 		}

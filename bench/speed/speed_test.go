@@ -2,6 +2,8 @@ package speed
 
 import (
 	"context"
+	"crypto/tls"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +83,30 @@ func TestRun(t *testing.T) {
 			if row.Bar == nil || row.Passed == nil || *row.Passed != row.Bar.Passed(row.Ratio) {
 				t.Errorf("%s, %s: no verdict, or another than its bar's", table.Workload, row.Mode)
 			}
+		}
+	}
+}
+
+// Over TLS the bytes are sealed, which costs, and no bar is set.
+func TestOverTLS(t *testing.T) {
+	modes := []Mode{Modes()[0].OverTLS(), Modes()[3].OverTLS()}
+	client, server, err := modes[0].connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, conn := range []net.Conn{client, server} {
+		if _, ok := conn.(*tls.Conn); !ok {
+			t.Errorf("a %T", conn)
+		}
+		conn.Close()
+	}
+	tables, err := Run(context.Background(), Plan{Modes: modes, Workloads: Workloads()[3:4], Rounds: 1, Target: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range tables[0].Rows {
+		if row.Value.Median <= 0 || row.Bar != nil || row.Passed != nil {
+			t.Errorf("%+v", row)
 		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 
 type flags struct {
 	file, modes, workloads string
-	strict, quick          bool
+	strict, quick, tls     bool
 	plan                   speed.Plan
 }
 
@@ -36,6 +36,7 @@ func main() {
 	flag.StringVar(&f.workloads, "workloads", "", "measure only workloads whose name contains this")
 	flag.BoolVar(&f.strict, "strict", false, "exit with 1 if a bar is missed")
 	flag.BoolVar(&f.quick, "quick", false, "5 short rounds: a smoke test, whose verdicts mean little")
+	flag.BoolVar(&f.tls, "tls", false, "over TLS, for which there are no bars")
 	flag.IntVar(&f.plan.Rounds, "rounds", 61, "rounds; at least 15 for a verdict")
 	flag.DurationVar(&f.plan.Target, "target", 80*time.Millisecond, "about how long one measurement takes")
 	flag.DurationVar(&f.plan.Limit, "limit", 280*time.Second, "stop early after this long, once there are 15 rounds")
@@ -81,6 +82,9 @@ func (f flags) complete() (speed.Plan, error) {
 	}
 	wanted := strings.Split(f.modes, ",")
 	for _, m := range speed.Modes() {
+		if f.tls {
+			m = m.OverTLS()
+		}
 		if f.modes == "" || contains(wanted, m.Name) {
 			p.Modes = append(p.Modes, m)
 		}
