@@ -24,10 +24,9 @@
 //
 // # What it costs
 //
-// Over TCP it is faster than bare yamux with both ends wrapped, and at least as fast
-// with one; over TLS some per cent slower. An
-// idle connection holds less than 8 KiB more, one that has been used about 11.
-// No method allocates per frame.
+// Over TCP it is faster than bare yamux with both ends wrapped, and at least as
+// fast with one; over TLS some per cent slower. An idle connection holds less
+// than 8 KiB more, one that has been used about 11. No method allocates per frame.
 //
 // # Limits
 //
