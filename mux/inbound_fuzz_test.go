@@ -86,8 +86,8 @@ func readAllIn(t testing.TB, r io.Reader, sizes []byte) []byte {
 }
 
 // uncut puts the frames of got together again that want has whole, but for those
-// that were not to be cut: up to a size, and with an end of their stream. Pieces
-// that are not right stay what they are.
+// that were not to be cut: up to a size, and with an end of their stream; and those
+// left whole because they come at once. Pieces that are not right stay what they are.
 func uncut(got, want []byte, above uint32) []byte {
 	frames, rest := parseWire(got)
 	whole, _ := parseWire(want)
@@ -97,6 +97,10 @@ func uncut(got, want []byte, above uint32) []byte {
 			if len(frames) > 0 {
 				out, frames = append(out, frames[0].bytes()...), frames[1:]
 			}
+			continue
+		}
+		if len(frames) > 0 && bytes.Equal(frames[0].bytes(), w.bytes()) {
+			out, frames = append(out, w.bytes()...), frames[1:]
 			continue
 		}
 		out = append(out, w.head...) // its pieces show whether it is right

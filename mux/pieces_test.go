@@ -2,16 +2,14 @@ package mux
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 	"time"
 )
 
-// longest is the longest frame that is not cut.
-const longest = sduGrowth * defaultSDU
-
 func TestLongFramesAreHandedUpAsTheyCome(t *testing.T) {
 	c, f := wrapFake(t)
-	const length = longest + 1
+	const length = sduGrowth*defaultSDU + 1
 	body := pattern(length, 1)
 	read := func(want []byte) {
 		t.Helper()
@@ -62,21 +60,63 @@ func TestLongFrameBeginsWithItsFirstByte(t *testing.T) {
 	}
 }
 
+// Whether a frame is cut follows from how fast those before it came.
+func TestFramesThatComeAtOnceAreLeftWhole(t *testing.T) {
+	const above, length, us = 64 << 10, 256 << 10, time.Microsecond
+	type arrival struct {
+		length uint32
+		took   time.Duration
+		cut    bool
+	}
+	repeat := func(n int, a arrival) []arrival { return slices.Repeat([]arrival{a}, n) }
+	quick := repeat(6, arrival{length, 20 * us, true}) // until 256 KiB in a millisecond are trusted
+	for _, tt := range []struct {
+		name   string
+		frames []arrival
+	}{
+		{"quick ones", append(quick, repeat(3, arrival{length, 20 * us, false})...)},
+		{"all in one read", append(repeat(6, arrival{length, 0, true}), arrival{length, 0, false})},
+		{"100 Mbit/s", repeat(30, arrival{length, 21 * time.Millisecond, true})},
+		{"just too slow", repeat(30, arrival{length, 1001 * us, true})},
+		{"a longer one", append(quick, arrival{2 * length, 40 * us, true}, arrival{2 * length, 40 * us, false})},
+		{"short ones tell nothing", append(quick, arrival{above, time.Second, false}, arrival{length, 20 * us, false})},
+		{
+			"a path that slows down",
+			append(quick, arrival{length, 20 * time.Millisecond, false}, arrival{length, 20 * us, true}, arrival{length, 20 * us, true}),
+		},
+		{"a slow path, and one that waited for us", append(repeat(20, arrival{length, 20 * time.Millisecond, true}), arrival{length, 20 * us, true}, arrival{length, 20 * us, true})},
+	} {
+		var p pieces
+		now := time.Second
+		for i, a := range tt.frames {
+			if cut := p.begin(header{kind: kindData, length: a.length}, above, now); cut != a.cut {
+				t.Errorf("%s: frame %d: cut is %v", tt.name, i, cut)
+			}
+			now += a.took
+			p.end(now)
+			now += time.Second // is nobody's
+		}
+	}
+}
+
 func TestWhatIsNotCut(t *testing.T) {
-	const most = longest
+	const most = sduGrowth * defaultSDU
 	for _, tt := range []struct {
 		name  string
 		sdu   int
+		rate  float64
 		flags uint16
 		size  uint32
 	}{
-		{"as long as we send", defaultSDU, 0, most},
-		{"the stream's end", defaultSDU, wireFIN, most + 1},
-		{"a reset", defaultSDU, wireRST, most + 1},
-		{"with splitting off", 0, 0, 1 << 31},
-		{"with larger SDUs", 2 * defaultSDU, 0, 2 * most},
+		{"as long as we send", defaultSDU, 0, 0, most},
+		{"the stream's end", defaultSDU, 0, wireFIN, most + 1},
+		{"a reset", defaultSDU, 0, wireRST, most + 1},
+		{"with splitting off", 0, 0, 0, 1 << 31},
+		{"with larger SDUs", 2 * defaultSDU, 0, 0, 2 * most},
+		{"what comes at once", defaultSDU, 1e9, 0, 4 * most},
 	} {
 		c, f := wrapFake(t, WithSDU(tt.sdu))
+		c.in.pieces.rate = tt.rate
 		want := join(wireHead(wireData, tt.flags, 2, tt.size), pattern(100, 1))
 		f.feed(want)
 		if got := mustRead(t, c, len(want)); !bytes.Equal(got, want) {

@@ -32,6 +32,7 @@ type inbound struct {
 	shrink bool          // it was small
 	done   bool          // it ended what the peer was sending, on all streams
 	ahead  bool          // it ended with the header of a large frame
+	going  bool          // it went straight to the host, and its frame goes on
 	empty  uint8         // reads in a row that brought nothing
 	left   time.Duration // when the last read returned
 	err    error         // of the inner conn, once and for all
@@ -75,11 +76,34 @@ func (c *Conn) read(p []byte) (int, error) {
 		if in.err != nil {
 			return in.finish(p)
 		}
-		in.makeRoom()
-		if err := c.receive(); err != nil {
-			return 0, err
+		host := p[:in.straight(len(p))]
+		if len(host) == 0 {
+			in.makeRoom()
+		}
+		n, err := c.receive(host)
+		if err != nil || len(host) > 0 && n > 0 {
+			return n, err
 		}
 	}
+}
+
+// straightLeast is how much of a frame's body must be outstanding for it to be
+// read into the host's own slice: for less, another call to the kernel costs more
+// than the copy that it saves.
+const straightLeast = 64 << 10
+
+// straight is how many of the next bytes may be read into the host's own slice,
+// which has room for so many: those of a body that are the host's alone, if they
+// are many or the rest of a frame that was read so.
+func (in *inbound) straight(room int) int {
+	if in.body == 0 || in.drop || in.raw || in.void > 0 || in.pieces.cut {
+		return 0
+	}
+	n := atMost(room, in.body)
+	if n >= straightLeast || in.going && n == int(in.body) {
+		return n
+	}
+	return 0
 }
 
 // deliver hands up what is ready: bytes of the peer's, then, where a frame
@@ -114,11 +138,15 @@ func (in *inbound) finish(p []byte) (int, error) {
 	return 0, in.err
 }
 
-// receive reads once from the inner conn into the buffer. It returns an error only
-// where the host must see it although the connection may go on: a deadline's.
-func (c *Conn) receive() error {
+// receive reads once from the inner conn, straight into the host's slice if there
+// is any of it, else into the buffer. It returns an error only where the host must
+// see it although the connection may go on: a deadline's.
+func (c *Conn) receive(host []byte) (int, error) {
 	in, m := &c.in, c.meter
-	into := in.buf[in.w+in.lead():]
+	into, straight := host, len(host) > 0
+	if !straight {
+		into = in.buf[in.w+in.lead():]
+	}
 	// A second clock read, which all frames of the batch share: it shows
 	// whether the data had waited for us, or we for the data.
 	began := m.now()
@@ -127,12 +155,15 @@ func (c *Conn) receive() error {
 	m.reading.Store(false)
 	now := m.now()
 	in.grow, in.shrink = n == len(into), n < quietRead
+	if straight { // a header is next, for which the small buffer does
+		in.grow, in.shrink = false, true
+	}
 	if n > 0 {
-		c.absorb(n, began, now)
+		c.absorb(n, straight, began, now)
 	}
 	in.left = now
 	c.kernel.poll(m, now)
-	return c.settle(n, err)
+	return n, c.settle(n, err)
 }
 
 // makeRoom readies the buffer for a read: large while reads fill it, small
@@ -193,30 +224,38 @@ type batch struct {
 	echoed  bool          // an echo was taken as a sample
 }
 
-// absorb takes n new bytes in: measures them and strips what is ours.
-func (c *Conn) absorb(n int, began, now time.Duration) {
+// absorb takes n new bytes in: measures them and strips what is ours, of which there
+// is none in what was read straight.
+func (c *Conn) absorb(n int, straight bool, began, now time.Duration) {
 	in, m := &c.in, c.meter
 	m.mu.Lock()
 	m.counts.Reads++
 	m.counts.BytesIn += uint64(n)
 	busy := m.ledger.busy > 0
 	b := batch{silence: silence{last: m.lastPayload, now: now, left: in.left, began: began}}
-	c.parse(&b, n)
+	if straight {
+		in.ahead = false
+		in.body -= uint32(n)
+		in.going = in.body > 0
+		c.count(&b, n)
+	} else {
+		in.going = false
+		in.w += in.lead() + n
+		c.parse(&b)
+	}
 	sample, closed := m.arrive(&b)
 	in.done = busy && m.ledger.busy == 0 && in.body == 0
 	m.mu.Unlock()
 	m.emit(sample, closed)
 }
 
-// parse walks n new bytes and closes up the holes that stripped frames
+// parse walks the new bytes and closes up the holes that stripped frames
 // leave. Without one nothing is moved. Of a frame that is cut, its header is a
 // hole, or the room left in front of the buffer: for the header of this piece.
 // The caller holds the meter's lock.
-func (c *Conn) parse(b *batch, n int) {
+func (c *Conn) parse(b *batch) {
 	in := &c.in
-	lead := in.lead()
-	in.w += lead + n
-	from, to := in.ready+lead, in.ready
+	from, to := in.ready+in.lead(), in.ready
 	for from < in.w {
 		n, keep := in.w-from, true
 		switch {
@@ -275,16 +314,19 @@ func (c *Conn) frame(b *batch, head []byte) bool {
 	in.ahead = in.body > idleBuffer
 	in.account = m.arrived(h, b.now)
 	in.drop = c.wasReset(h.stream)
-	cut := !in.drop && in.pieces.begin(h, c.cutAbove)
+	cut := !in.drop && in.pieces.begin(h, c.cutAbove, b.now)
 	if cut {
 		m.counts.Cuts++
 	}
 	return !in.drop && !cut
 }
 
-// count books n bytes of the current frame's body.
+// count books n bytes of the current frame's body, of which body are still to come.
 func (c *Conn) count(b *batch, n int) {
 	in, m := &c.in, c.meter
+	if in.body == 0 {
+		in.pieces.end(b.now)
+	}
 	switch {
 	case in.drop:
 		m.counts.LateBytes += uint64(n)
