@@ -24,7 +24,7 @@ type Conn struct {
 	codec    codec
 	cookies  bool
 	sdu      int
-	cutAbove uint32 // the longest inbound Data frame that the host gets whole
+	cutAbove uint32 // the longest inbound Data frame that the host always gets whole
 	limit    int    // of one write
 	vector   bool   // the inner conn takes vectored writes
 	watcher  *Watcher

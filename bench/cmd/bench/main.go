@@ -135,7 +135,7 @@ func (r *report) print() {
 	}
 	fmt.Printf("\n%d of %d bars cleared in %.0f s", r.Bars-r.Missed, r.Bars, r.Seconds)
 	if r.Missed > 0 {
-		fmt.Print("; other load on the machine may be the reason, run again when it is quiet")
+		fmt.Print("; other load on the machine may be the reason, or its processor: docs/limits.md has figures of two")
 	}
 	fmt.Println()
 }
