@@ -92,6 +92,24 @@ func TestReadAfterCloseIsNotHeldUpByTheLinger(t *testing.T) {
 	})
 }
 
+// A write that comes while Close lets the queue leave is refused, and that is no
+// reason to end with a reset.
+func TestWriteThatMeetsCloseBreaksNothing(t *testing.T) {
+	a, b := loopback(t)
+	c := Wrap(a, WithAsyncWrites())
+	sent := wireFrame(0, 1, pattern(100_000, 1))
+	mustWrite(t, c, sent)
+	c.async.drain() // as Close begins
+	if n, err := c.Write(wireFrame(0, 1, pattern(100, 2))); n != 0 || !errors.Is(err, net.ErrClosed) {
+		t.Fatalf("%d, %v", n, err)
+	}
+	mustWrite(t, b, pattern(1000, 3)) // which we do not read
+	within(t, soon, "close", func() { c.Close() })
+	if all, err := io.ReadAll(b); err != nil || len(all) < len(sent) {
+		t.Errorf("the peer has %d bytes of %d, %v", len(all), len(sent), err)
+	}
+}
+
 func TestCloseTwiceGivesTheSameResult(t *testing.T) {
 	c := Wrap(&failingClose{fake: newFake()})
 	for range 3 {

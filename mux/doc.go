@@ -14,9 +14,9 @@
 // into SDUs from 16 KiB on so that the reader sees the first before the last has
 // been sent, and now and then lets a cookie ride along: a yamux ping request
 // with an unguessable value, which every yamux answers. Inbound it takes our
-// echoes out, hands long frames of an unwrapped peer up as they arrive unless they
-// come at once, stamps each read, and feeds payload arrivals to a gated burst window
-// (package burst) and echoes to a round-trip digest (package cookie).
+// echoes out, hands long frames of an unwrapped peer up as they arrive where they
+// are slow to come, stamps each read, and feeds payload arrivals to a gated burst
+// window (package burst) and echoes to a round-trip digest (package cookie).
 //
 // It knows whose fault a silence is, for it sees both directions and its own
 // reader: the credit we granted, whether anyone was reading, whether the

@@ -195,7 +195,11 @@ func (f *fake) SetReadDeadline(t time.Time) error {
 	defer f.mu.Unlock()
 	f.until = t
 	if !t.IsZero() {
-		time.AfterFunc(time.Until(t), f.change.Broadcast)
+		time.AfterFunc(time.Until(t), func() { // not between a look at the clock and the wait
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.change.Broadcast()
+		})
 	}
 	f.change.Broadcast()
 	return nil

@@ -57,10 +57,11 @@ func newOptions(opts []Option) options {
 
 // WithSDU sets the body, in bytes, up to which a Data frame is sent whole (16 KiB).
 // A larger one is split: its first part has so many bytes, each that follows up to
-// as many as all before it, four times the first at most. A longer frame of the
-// peer's reaches the local multiplexer in pieces, as it arrives, unless such frames
-// take less than a millisecond. A larger value saves headers and delays the first byte
-// on slow paths. 0 turns both off; other values are brought to 1 KiB or 1 MiB.
+// as many as all before it, four times the first at most. A frame of the peer's that
+// is longer than that reaches the local multiplexer in pieces, as it arrives, unless
+// those before it show that it comes within a millisecond. A larger value saves
+// headers and delays the first byte on slow paths. 0 turns both off; other values are
+// brought to 1 KiB or 1 MiB.
 func WithSDU(bytes int) Option {
 	sdu := 0
 	if bytes > 0 {

@@ -20,13 +20,13 @@ type pieces struct {
 }
 
 const (
-	// patience is how long a reader may be kept from the first bytes of a frame that
-	// is not cut. A millisecond is nothing beside a deadline of seconds, and far
-	// more than a wake-up costs.
+	// patience is how long a long frame may be expected to take and not be cut. A
+	// millisecond is nothing beside a deadline of seconds, and far more than a wake-up
+	// costs.
 	patience = time.Millisecond
-	// trustedFirst is the rate believed after the first long frame, in bytes per
-	// second, and each doubles it at most: one may have waited in the kernel while
-	// the host did not read, which looks fast on any path.
+	// trustedFirst is the most that is believed of one frame, in bytes per second; from
+	// there on each doubles it at most. One may have waited in the kernel while the
+	// host did not read, which looks fast on any path.
 	trustedFirst = 8 << 20
 )
 
@@ -34,7 +34,7 @@ const (
 // is longer than what a wrapped peer sends, and not expected at once. One that also
 // ends the stream is not; no yamux makes one.
 func (p *pieces) begin(h header, above uint32, now time.Duration) bool {
-	p.head, p.cut, p.length = h, false, 0
+	p.head, p.cut = h, false
 	if h.body() <= above {
 		return false
 	}

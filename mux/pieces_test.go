@@ -2,8 +2,10 @@ package mux
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -96,6 +98,37 @@ func TestFramesThatComeAtOnceAreLeftWhole(t *testing.T) {
 			p.end(now)
 			now += time.Second // is nobody's
 		}
+	}
+}
+
+// A frame is timed from its header to its last byte, cut or not; what the reader
+// waited for it is not the frame's.
+func TestLongFramesAreTimed(t *testing.T) {
+	for _, trusted := range []float64{0, 1e9} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			c := Wrap(f, WithoutCookies(), WithWatcher(NewWatcher()))
+			defer c.Close()
+			c.in.pieces.rate = trusted
+			const length, took = 200_000, 100 * time.Millisecond
+			go func() {
+				time.Sleep(time.Second)
+				f.feed(wireHead(wireData, 0, 2, length))
+				for range 4 {
+					time.Sleep(took / 4)
+					f.feed(pattern(length/4, 1))
+				}
+			}()
+			p := make([]byte, 2*length)
+			for c.Meter().Snapshot().Counts.UncountedIn < length {
+				if _, err := c.Read(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, want := c.in.pieces.rate, length/took.Seconds(); math.Abs(got/want-1) > 1e-3 {
+				t.Errorf("%.0f bytes per second, want %.0f", got, want)
+			}
+		})
 	}
 }
 

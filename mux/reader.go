@@ -48,7 +48,7 @@ type inbound struct {
 }
 
 // Read hands the local multiplexer the peer's bytes, less the echoes of our
-// cookies. A read that brought only such echoes is followed by another: n is
+// cookies, long frames perhaps in several. A read that brought only such echoes is followed by another: n is
 // never 0 without an error. Bytes come before the error they came with; a
 // deadline's error is not kept.
 func (c *Conn) Read(p []byte) (int, error) {
@@ -94,9 +94,9 @@ const straightLeast = 64 << 10
 
 // straight is how many of the next bytes may be read into the host's own slice,
 // which has room for so many: those of a body that are the host's alone, if they
-// are many or the rest of a frame that was read so.
+// are many or the rest of a frame that was read so. There is nothing to deliver.
 func (in *inbound) straight(room int) int {
-	if in.body == 0 || in.drop || in.raw || in.void > 0 || in.pieces.cut {
+	if in.body == 0 || in.drop || in.pieces.cut {
 		return 0
 	}
 	n := atMost(room, in.body)
@@ -106,8 +106,8 @@ func (in *inbound) straight(room int) int {
 	return 0
 }
 
-// deliver hands up what is ready: bytes of the peer's, then, where a frame
-// ends, bytes of ours.
+// deliver hands up what is ready: bytes of the peer's, then, where a frame or a
+// piece of one ends, bytes of ours.
 func (in *inbound) deliver(p []byte) int {
 	if in.r < in.ready {
 		n := copy(p, in.buf[in.r:in.ready])
@@ -321,7 +321,7 @@ func (c *Conn) frame(b *batch, head []byte) bool {
 	return !in.drop && !cut
 }
 
-// count books n bytes of the current frame's body, of which body are still to come.
+// count books n bytes of the current frame's body; what is in body comes after them.
 func (c *Conn) count(b *batch, n int) {
 	in, m := &c.in, c.meter
 	if in.body == 0 {

@@ -275,6 +275,33 @@ func checkStallInAFrame(t *testing.T, opts ...Option) {
 	}
 }
 
+func TestLongFramesOfAResetStreamAreDropped(t *testing.T) {
+	for _, sdu := range []int{defaultSDU, 0} {
+		c, f := wrapFake(t, WithSDU(sdu))
+		if err := c.reset(2); err != nil {
+			t.Fatal(err)
+		}
+		const length = 3 * straightLeast
+		other := wireFrame(0, 1, []byte("other"))
+		f.feed(wireHead(wireData, 0, 2, length))
+		f.feed(pattern(length, 1), other)
+		p := make([]byte, 2*length)
+		var got []byte
+		for want := join(wireHead(wireWindow, wireRST, 2, 0), other); !bytes.Equal(got, want); {
+			n, err := c.Read(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, p[:n]...); len(got) > len(want) {
+				t.Fatalf("SDU %d: the host read %d bytes that begin %x", sdu, len(got), got[:len(want)])
+			}
+		}
+		if s := c.Meter().Snapshot().Counts; s.LateBytes != length || s.Cuts != 0 {
+			t.Errorf("SDU %d: %+v", sdu, s)
+		}
+	}
+}
+
 func TestPeerThatStallsInAFrameOfAnotherStream(t *testing.T) {
 	// The local yamux waits for the rest of a frame of the peer's own stream, and
 	// cannot be handed the reset. Who reads the reset stream must not wait with it.

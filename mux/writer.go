@@ -194,7 +194,7 @@ func (c *Conn) begin(h header) bool {
 }
 
 // failed decides what a failed write leaves behind. If nothing left before a
-// deadline passed, it is as if it had not been tried; but for the ledger, in which
+// deadline passed or Close came, it is as if it had not been tried; but for the ledger, in which
 // credit that is then granted again stands twice, and our own silence may be taken
 // for the peer's (yamux does not write again after a deadline). Otherwise the peer
 // may have part of a frame, and could not make sense of anything after it.
@@ -207,8 +207,11 @@ func (c *Conn) failed(before position, wire int, err error) {
 	c.meter.stopCookies()
 }
 
-// passes says that a write failed as if it had not been tried.
-func passes(wire int, err error) bool { return wire == 0 && errors.Is(err, os.ErrDeadlineExceeded) }
+// passes says that a write failed as if it had not been tried: a deadline passed, or
+// Close came first, which still has what went before to see off.
+func passes(wire int, err error) bool {
+	return wire == 0 && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed))
+}
 
 // assemble turns bytes of the host's into what goes out, until a is full, and
 // returns the rest.
