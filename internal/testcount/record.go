@@ -34,11 +34,15 @@ func (r *record) test(name string) *outcome {
 	return o
 }
 
-// begin notes that a test runs.
+// begin notes that a test runs. The test above it has begun before; a name that holds
+// a slash of its own has none right above.
 func (r *record) begin(name string) {
 	r.test(name)
-	if above, ok := parent(name); ok {
-		r.test(above).parent = true
+	for above, ok := parent(name); ok; above, ok = parent(above) {
+		if o := r.tests[above]; o != nil {
+			o.parent = true
+			return
+		}
 	}
 }
 
@@ -130,7 +134,7 @@ func (r *record) explain(w io.Writer, pkg string) {
 	}
 }
 
-// parent is the test that name is a subtest of.
+// parent is the test that name is a subtest of, if there is no slash in its own name.
 func parent(name string) (string, bool) {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 {

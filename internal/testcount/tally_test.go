@@ -59,6 +59,12 @@ func TestTally(t *testing.T) {
 			want:   counts{failed: 1},
 		},
 		{
+			name:   "a slash in a subtest's own name begins no test",
+			events: script("run TestA", "run TestA/x/y", "pass TestA/x/y", "pass TestA", "run TestB", "fail TestB", "fail "),
+			want:   counts{passed: 1, failed: 1},
+			hides:  "TestA",
+		},
+		{
 			name:   "a parent that fails by itself counts",
 			events: script("run TestA", "run TestA/x", "pass TestA/x", "fail TestA", "fail "),
 			want:   counts{passed: 1, failed: 1},
