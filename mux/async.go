@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -15,6 +16,9 @@ const (
 	// asyncFlush is how long Close waits for the queue to leave.
 	asyncFlush = time.Second
 )
+
+// errClosing refuses what comes while Close lets the queue leave.
+var errClosing = fmt.Errorf("mux: the connection is being closed: %w", net.ErrClosed)
 
 // asyncWriter lets the host's Write return before the kernel has the bytes.
 // Its goroutine writes whole queues at a time.
@@ -112,7 +116,7 @@ func (w *asyncWriter) put(a *assembly) error {
 	case w.err != nil:
 		return w.err
 	case w.closed:
-		return net.ErrClosed
+		return errClosing
 	}
 	if len(w.queue) == 0 {
 		w.queue = append(w.queue, make([]byte, headerSize)...)

@@ -26,8 +26,8 @@
 //
 // Over TCP round trips and small writes are faster than bare yamux's with both ends
 // wrapped; large writes are on some processors, and 10 to 20 % slower at 2 GB/s on
-// others. Over TLS it is some per cent slower. docs/limits.md has figures. An idle
-// connection holds less than 8 KiB more, one that has been used about 11. No method
+// others. Over TLS less is gained, and up to 12 % lost. docs/limits.md has figures. An
+// idle connection holds less than 8 KiB more, one that has been used about 11. No method
 // allocates per frame.
 //
 // # Limits

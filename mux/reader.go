@@ -48,9 +48,9 @@ type inbound struct {
 }
 
 // Read hands the local multiplexer the peer's bytes, less the echoes of our
-// cookies, long frames perhaps in several. A read that brought only such echoes is followed by another: n is
-// never 0 without an error. Bytes come before the error they came with; a
-// deadline's error is not kept.
+// cookies, long frames perhaps in several. A read that brought only such echoes is
+// followed by another: n is never 0 without an error. Bytes come before the error they
+// came with; a deadline's error is not kept.
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

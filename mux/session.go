@@ -76,9 +76,9 @@ const resetPatience = 100 * time.Millisecond
 // return ErrConnectionReset; what the peer still had under way is dropped.
 // Bytes read from the stream after Reset was called mean nothing. Where the peer
 // has stopped within a frame of another stream that is not cut (see WithSDU), the
-// local yamux cannot be told: then the stream's deadlines pass
-// instead, and Read returns ErrTimeout. Resetting a stream again does nothing. The
-// error is ErrSessionShutdown on a closed session, or that of the connection.
+// local yamux cannot be told: then the stream's deadlines pass instead, and Read
+// returns ErrTimeout. Resetting a stream again does nothing. The error is
+// ErrSessionShutdown on a closed session, or that of the connection.
 func (s *Session) Reset(stream *Stream) error {
 	if s.IsClosed() {
 		return ErrSessionShutdown

@@ -194,10 +194,10 @@ func (c *Conn) begin(h header) bool {
 }
 
 // failed decides what a failed write leaves behind. If nothing left before a
-// deadline passed or Close came, it is as if it had not been tried; but for the ledger, in which
-// credit that is then granted again stands twice, and our own silence may be taken
-// for the peer's (yamux does not write again after a deadline). Otherwise the peer
-// may have part of a frame, and could not make sense of anything after it.
+// deadline passed or Close came, it is as if it had not been tried; but for the
+// ledger, in which credit that is then granted again stands twice, and our own silence
+// may be taken for the peer's (yamux does not write again after a deadline). Otherwise
+// the peer may have part of a frame, and could not make sense of anything after it.
 func (c *Conn) failed(before position, wire int, err error) {
 	if passes(wire, err) {
 		c.out.position = before
@@ -210,7 +210,7 @@ func (c *Conn) failed(before position, wire int, err error) {
 // passes says that a write failed as if it had not been tried: a deadline passed, or
 // Close came first, which still has what went before to see off.
 func passes(wire int, err error) bool {
-	return wire == 0 && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed))
+	return wire == 0 && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, errClosing))
 }
 
 // assemble turns bytes of the host's into what goes out, until a is full, and
